@@ -1,0 +1,87 @@
+"""Types of scalar expressions. What this accepts, compilation accepts, and gives columns of the type found here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...messages.errors import ExpressionError, FunctionArgumentsError
+from ...messages.scalars import Call, CallUser, Cast, ColumnRef, If, Literal, LiteralError, Scalar
+from ...messages.types import ColumnType, SqlType
+from .functions import FUNCTIONS, result_type
+from .promotion import can_cast, promote
+
+UNDECIDED = ColumnType(SqlType.TEXT, nullable=False)
+"""The type of an expression that always fails, where nothing around it asks for another."""
+
+
+def scalar_type(scalar: Scalar, inputs: Sequence[ColumnType]) -> ColumnType:
+    """The type of an expression over columns of these types.
+
+    Raises:
+        ExpressionError: it is ill-formed; the message says how.
+    """
+    return _infer(scalar, inputs) or UNDECIDED
+
+
+def argument_types(call: Call, inputs: Sequence[ColumnType]) -> tuple[ColumnType, ...]:
+    """The types of a call's arguments; an argument that always fails takes the type of its neighbours.
+
+    Raises:
+        ExpressionError: an argument is ill-formed.
+    """
+    types = [_infer(argument, inputs) for argument in call.arguments]
+    if all(type is not None for type in types):
+        return tuple(type for type in types if type is not None)
+    stand_in = next((type for type in types if type is not None), None)
+    if stand_in is None:
+        stand_in = _acceptable(call.function, len(types))
+    return tuple(ColumnType(stand_in.type, nullable=False) if type is None else type for type in types)
+
+
+def _acceptable(function: str, arity: int) -> ColumnType:
+    """Some type that a function takes in every place, so that a call of failing arguments alone can be typed."""
+    entry = FUNCTIONS.get(function)
+    if entry is not None and entry.minimum <= arity <= entry.maximum:
+        for type in (SqlType.TEXT, SqlType.BOOLEAN, SqlType.BIGINT, SqlType.TIMESTAMP):
+            if entry.rule([type] * arity) is not None:
+                return ColumnType(type, nullable=False)
+    return UNDECIDED
+
+
+def _infer(scalar: Scalar, inputs: Sequence[ColumnType]) -> ColumnType | None:
+    """The type, or None for an expression that always fails and so fits in anywhere."""
+    match scalar:
+        case ColumnRef(index):
+            if not 0 <= index < len(inputs):
+                raise ExpressionError(f"there is no column #{index}: the input has {len(inputs)} columns")
+            return inputs[index]
+        case Literal(raw, type):
+            return ColumnType(type, nullable=raw is None)
+        case LiteralError():
+            return None
+        case Call(function):
+            return result_type(function, argument_types(scalar, inputs))
+        case Cast(input, type):
+            source = _infer(input, inputs)
+            if source is None:
+                return ColumnType(type, nullable=False)
+            if not can_cast(source.type, type):
+                raise FunctionArgumentsError("cast", (str(source.type), str(type)), "a type that can become the other")
+            return ColumnType(type, source.nullable)
+        case If(condition, then, otherwise):
+            return _infer_if(_infer(condition, inputs), _infer(then, inputs), _infer(otherwise, inputs))
+        case CallUser(function, arguments):
+            for argument in arguments:
+                _infer(argument, inputs)
+            return function.result
+
+
+def _infer_if(condition: ColumnType | None, then: ColumnType | None, otherwise: ColumnType | None) -> ColumnType | None:
+    if condition is not None and condition.type is not SqlType.BOOLEAN:
+        raise FunctionArgumentsError("if", (str(condition.type),), "a boolean condition")
+    if then is None or otherwise is None:
+        return then or otherwise
+    type = promote(then.type, otherwise.type)
+    if type is None:
+        raise FunctionArgumentsError("if", (str(then.type), str(otherwise.type)), "two branches of one type")
+    return ColumnType(type, then.nullable or otherwise.nullable)
