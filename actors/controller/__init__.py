@@ -1,0 +1,1 @@
+"""The controller actor: collections, timestamps, read holds, commands to replicas, answers to the application."""

@@ -1,0 +1,48 @@
+"""Messages between the controller and a replica's endpoint that are not the compute protocol itself.
+
+To a replica's multiplexer the controller tells :class:`Connect`, then commands as they are
+(:mod:`pillion.messages.commands`), the first of which is ``Hello``. It hears :class:`FromReplica`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pykka
+
+from ...messages.ids import Nonce
+from ...messages.responses import Response
+
+
+class Message(msgspec.Struct, frozen=True, eq=False):
+    """Base of the messages here."""
+
+
+class Connect(Message, frozen=True, eq=False):
+    """To a multiplexer: from now on, commands come from this actor and responses go to it. ``replica`` is what the
+    responses are labelled with."""
+
+    replica: str
+    controller: pykka.ActorRef[Any]
+
+
+class FromReplica(Message, frozen=True, eq=False):
+    """From a multiplexer: responses, in order. ``nonce`` is the connection they belong to (of the last ``Hello``)."""
+
+    replica: str
+    nonce: Nonce
+    responses: tuple[Response, ...]
+
+
+class AddReplica(Message, frozen=True, eq=False):
+    """To the controller: a replica is there. It gets everything that should be running."""
+
+    replica: str
+    endpoint: pykka.ActorRef[Any]
+
+
+class ReplicaLost(Message, frozen=True, eq=False):
+    """To the controller: the connection broke. It connects again with a fresh nonce and replays its history."""
+
+    replica: str

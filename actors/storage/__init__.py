@@ -1,0 +1,1 @@
+"""The storage actor: shards with ``since`` and ``upper``, transactions over tables, subscriptions of workers."""
