@@ -1,0 +1,158 @@
+"""Batches: immutable, consolidated updates of an interval of time, sorted so that keys can be sought.
+
+Invariant: rows are sorted by ``order``, a number per row whose upper half comes from the key's hash and whose lower
+half from the rest of the row; equal rows are adjacent and in order of time; no two rows have equal values and time;
+no multiplicity is zero. Different keys may share an upper half (32 bits: at a million keys about a hundred pairs do),
+so whoever seeks a key compares the key columns of what is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...messages.frontiers import Frontier, Timestamp
+from ..columns.column import Column, Indices
+from ..columns.grouping import cluster, row_hashes, rows_equal
+from ..columns.hashing import Hashes
+from .updates import Updates, concat_updates, squeeze, sum_groups, take_numbers
+
+_HALF = np.uint64(32)
+_LOWER = np.uint64(0xFFFF_FFFF)
+_UPPER = np.uint64(0xFFFF_FFFF_0000_0000)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns of a batch are its key; the others are the rest of the row."""
+
+    arity: int
+    key: tuple[int, ...]
+
+    @cached_property
+    def rest(self) -> tuple[int, ...]:
+        return tuple(i for i in range(self.arity) if i not in self.key)
+
+    def key_of(self, columns: Sequence[Column]) -> tuple[Column, ...]:
+        return tuple(columns[k] for k in self.key)
+
+    def order_of(self, columns: Sequence[Column], size: int) -> Hashes:
+        """The number by which each row is placed."""
+        key = row_hashes([columns[k] for k in self.key], size)
+        rest = self.rest
+        if not rest:
+            return key
+        low = row_hashes([columns[r] for r in rest], size)
+        low >>= _HALF
+        key &= _UPPER
+        key |= low
+        return key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """The updates with ``lower <= time < upper``, readable from ``since`` on."""
+
+    layout: Layout
+    order: Hashes
+    updates: Updates
+    lower: Timestamp
+    upper: Frontier
+    since: Timestamp
+
+    @staticmethod
+    def build(layout: Layout, updates: Updates, lower: Timestamp, upper: Frontier, since: Timestamp = 0) -> Batch:
+        """Sort and consolidate updates."""
+        order = layout.order_of(updates.columns, len(updates))
+        return Batch._sorted(layout, order, updates, None, lower, upper, since)
+
+    @staticmethod
+    def _sorted(
+        layout: Layout,
+        order: Hashes,
+        updates: Updates,
+        permutation: Indices | None,
+        lower: Timestamp,
+        upper: Frontier,
+        since: Timestamp,
+    ) -> Batch:
+        permutation, starts = cluster(order, updates.columns, updates.times, permutation)
+        rows, diffs = sum_groups(updates.diffs, permutation, starts)
+        columns = tuple(c.take(rows) for c in updates.columns)
+        result = Updates(columns, squeeze(take_numbers(updates.times, rows)), squeeze(diffs))
+        return Batch(layout, order[rows], result, lower, upper, since)
+
+    @staticmethod
+    def merge(batches: Sequence[Batch], since: Timestamp) -> Batch:
+        """One batch from contiguous ones, with times before ``since`` advanced to it."""
+        layout = batches[0].layout
+        order = np.concatenate([b.order for b in batches])
+        updates = concat_updates([b.updates for b in batches]).advance(since)
+        # Stable sorting of sorted runs is a merge: linear in the rows.
+        permutation = np.argsort(order, kind="stable")
+        return Batch._sorted(layout, order, updates, permutation, batches[0].lower, batches[-1].upper, since)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @property
+    def nbytes(self) -> int:
+        return self.order.nbytes + self.updates.nbytes
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """The rows from ``start`` to ``stop``, sharing memory."""
+        return Batch(
+            self.layout, self.order[start:stop], self.updates.slice(start, stop), self.lower, self.upper, self.since
+        )
+
+    def seek(self, key_hashes: Hashes) -> tuple[Indices, Indices]:
+        """For each key hash the range of rows that may have that key, as ``(begin, end)`` positions."""
+        low = key_hashes & _UPPER
+        begin = self.order.searchsorted(low)
+        low |= _LOWER
+        return begin, self.order.searchsorted(low, "right")
+
+    def find(self, keys: Sequence[Column], key_hashes: Hashes) -> tuple[Indices, Indices]:
+        """All pairs ``(i, row)`` for which key ``i`` equals the key of ``row``; a NULL equals a NULL."""
+        begin, end = self.seek(key_hashes)
+        which, rows = expand(begin, end)
+        if not len(which):
+            return which, rows
+        same = rows_equal(keys, which, self.layout.key_of(self.updates.columns), rows)
+        if same.all():
+            return which, rows
+        return which[same], rows[same]
+
+
+def expand(begin: Indices, end: Indices) -> tuple[Indices, Indices]:
+    """All pairs ``(i, position)`` with ``begin[i] <= position < end[i]``."""
+    counts = end - begin
+    total = int(counts.sum())
+    if len(counts) == 1:
+        return np.zeros(total, np.intp), np.arange(begin[0], end[0])
+    if total == 0:
+        nothing = np.zeros(0, np.intp)
+        return nothing, nothing
+    which = np.repeat(np.arange(len(counts)), counts)
+    ends = np.cumsum(counts)
+    rows = np.arange(total) + np.repeat(begin - (ends - counts), counts)
+    return which, rows
+
+
+def cut(batches: Sequence[Batch], begins: Sequence[int], fuel: int) -> list[int]:
+    """Where to stop reading each batch, from ``begins`` on, to read about ``fuel`` rows of all of them together.
+
+    The batches stop at the same point of the order, so that all updates of a row come in one slice.
+    """
+    remaining = [len(b) - p for b, p in zip(batches, begins, strict=True)]
+    total = sum(remaining)
+    if total <= fuel:
+        return [len(b) for b in batches]
+    largest = max(range(len(remaining)), key=remaining.__getitem__)
+    batch = batches[largest]
+    share = max(1, fuel * remaining[largest] // total)
+    bound = batch.order[min(begins[largest] + share, len(batch)) - 1]
+    return [int(b.order.searchsorted(bound, "right")) for b in batches]

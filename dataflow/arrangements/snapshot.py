@@ -1,0 +1,128 @@
+"""Reading an arrangement at one time: lookups, scans and the reason why it cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...messages.frontiers import Frontier, Timestamp
+from ..columns.column import Column
+from ..columns.grouping import row_hashes
+from .batch import Batch, Layout, cut
+from .updates import Updates, concat_updates, error_messages
+
+
+class NegativeMultiplicity(Exception):
+    """A collection holds a row fewer than zero times: something retracted what was never there.
+
+    Attributes:
+        row: the row at the Python surface.
+        diff: its multiplicity.
+    """
+
+    def __init__(self, row: tuple[object, ...], diff: int) -> None:
+        super().__init__(f"the row {row!r} has the multiplicity {diff}: it was deleted more often than it was inserted")
+        self.row = row
+        self.diff = diff
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """An immutable state of an arrangement: oks and errs of the same moment, readable at ``since <= time < upper``.
+
+    Attributes:
+        types: SQL types of the visible columns; batches may hold computed key columns behind them.
+    """
+
+    layout: Layout
+    arity: int
+    oks: tuple[Batch, ...]
+    errs: tuple[Batch, ...]
+    since: Timestamp
+    upper: Frontier
+
+    def lookup(self, keys: Sequence[Column], time: Timestamp) -> Updates | None:
+        """The rows whose key equals any row of ``keys`` (columns side by side, distinct rows), with their
+        multiplicities at ``time``; None when there are none.
+
+        Raises:
+            NegativeMultiplicity: of one of these rows.
+        """
+        hashes = row_hashes(keys, len(keys[0]) if keys else 1)
+        parts: list[Updates] = []
+        for batch in self.oks:
+            _, rows = batch.find(keys, hashes)
+            if len(rows):
+                parts.append(batch.updates.take(rows))
+        return self._settle(parts, time)
+
+    def scan(self, time: Timestamp) -> Scan:
+        """All rows at ``time``, in slices."""
+        return Scan(self, time)
+
+    def error_at(self, time: Timestamp) -> str | None:
+        """An error that the collection has at ``time``: then no row of it may be read."""
+        if not self.errs:
+            return None
+        found = concat_updates([b.updates for b in self.errs]).before(time + 1).at(time).consolidate()
+        if not len(found):
+            return None
+        messages = error_messages(found)
+        positive = found.diffs > 0
+        if positive.any():
+            return min(m for m, p in zip(messages, positive.tolist(), strict=True) if p)
+        return f"an error was retracted more often than it was raised: {min(messages)}"
+
+    def _settle(self, parts: list[Updates], time: Timestamp) -> Updates | None:
+        """Visible columns of consolidated rows at one time."""
+        if not parts:
+            return None
+        updates = concat_updates(parts).before(time + 1)
+        if not len(updates):
+            return None
+        if len(updates.columns) > self.arity:
+            updates = updates.project(range(self.arity))
+        # One part at one time was consolidated when its batch was made.
+        settled = len(parts) == 1 and updates.times.strides == (0,)
+        updates = updates.at(time) if settled else updates.at(time).consolidate()
+        if len(updates) and updates.diffs.min() < 0:
+            worst = int(updates.diffs.argmin())
+            row, _, diff = updates.slice(worst, worst + 1).to_tuples()[0]
+            raise NegativeMultiplicity(row, diff)
+        return updates if len(updates) else None
+
+
+class Scan:
+    """A resumable read of everything at one time. Slices are ranges of the order, so that all updates of a row come
+    in the same slice and each slice is consolidated."""
+
+    __slots__ = ("_done", "_positions", "_snapshot", "_time")
+
+    def __init__(self, snapshot: Snapshot, time: Timestamp) -> None:
+        self._snapshot = snapshot
+        self._time = time
+        self._positions = [0] * len(snapshot.oks)
+        self._done = not snapshot.oks
+
+    @property
+    def done(self) -> bool:
+        return self._done
+
+    def step(self, fuel: int) -> Updates | None:
+        """The next rows, from about ``fuel`` updates; None when they cancel out or all were read (see ``done``).
+
+        Raises:
+            NegativeMultiplicity: of one of these rows.
+        """
+        if self._done:
+            return None
+        batches = self._snapshot.oks
+        ends = cut(batches, self._positions, fuel)
+        parts = [b.updates.slice(p, e) for b, p, e in zip(batches, self._positions, ends, strict=True) if e > p]
+        self._positions = ends
+        self._done = all(e == len(b) for b, e in zip(batches, ends, strict=True))
+        return self._snapshot._settle(parts, self._time)  # pyright: ignore[reportPrivateUsage]
+
+    def rest(self) -> Updates | None:
+        """Everything that is left, at once."""
+        return self.step(sum(len(b) for b in self._snapshot.oks) + 1)

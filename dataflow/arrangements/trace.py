@@ -1,0 +1,260 @@
+"""Arrangements and the handles through which they are read.
+
+Invariant: ``since <= upper``, both only advance, and ``since`` is no greater than any hold. An :class:`Arrangement`
+is the data; a :class:`Trace` is one index's handle on it (two indexes with one key share the data and compact
+apart); a :class:`TraceReader` follows it for an operator, batch by batch.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than, show_frontier
+from ...messages.ids import GlobalId
+from ...messages.scalars import Scalar
+from ...messages.types import SqlType
+from .batch import Batch, Layout
+from .snapshot import Snapshot
+from .spine import Spine
+from .updates import ERROR_TYPES
+
+_ERROR_LAYOUT = Layout(len(ERROR_TYPES), (0,))
+
+
+class Hold:
+    """A promise that an arrangement stays readable from ``time`` on, until it is moved or released."""
+
+    __slots__ = ("_arrangement", "time")
+
+    def __init__(self, arrangement: Arrangement, time: Frontier) -> None:
+        self._arrangement = arrangement
+        self.time = time
+
+    def downgrade(self, time: Frontier) -> None:
+        """Promise only times from ``time`` on; an earlier one changes nothing."""
+        if less_than(self.time, time):
+            self.time = time
+            self._arrangement.holds_moved()
+
+    def release(self) -> None:
+        """Promise nothing any more."""
+        self._arrangement.drop_hold(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What an arrangement sealed: the batches of ``[lower, upper)``, None when nothing changed."""
+
+    lower: Timestamp
+    upper: Frontier
+    oks: Batch | None
+    errs: Batch | None
+
+
+class TraceReader:
+    """Follows an arrangement for one operator: first everything sealed so far, then each new batch.
+
+    It holds the arrangement at the times its operator has not done yet.
+    """
+
+    __slots__ = ("arrangement", "hold", "queue")
+
+    def __init__(self, arrangement: Arrangement, as_of: Timestamp) -> None:
+        self.arrangement = arrangement
+        self.hold = arrangement.hold(as_of)
+        self.queue: deque[Sealed] = deque()
+
+    @property
+    def upper(self) -> Frontier:
+        return self.arrangement.upper
+
+    def close(self) -> None:
+        self.arrangement.detach(self)
+
+
+class Arrangement:
+    """A collection (oks and errs together) indexed by a key, on one worker.
+
+    Args:
+        types: SQL types of the columns in the batches: the visible ones, then computed key columns.
+        arity: how many columns are visible.
+        layout: which of the columns are the key.
+        since: the least readable time (the dataflow's ``as_of``).
+    """
+
+    __slots__ = ("_holds", "_snapshot", "arity", "errs", "layout", "oks", "readers", "types", "upper")
+
+    def __init__(self, types: Sequence[SqlType], arity: int, layout: Layout, since: Timestamp) -> None:
+        self.types = tuple(types)
+        self.arity = arity
+        self.layout = layout
+        self.oks = Spine(layout, since)
+        self.errs = Spine(_ERROR_LAYOUT, since)
+        self.upper: Frontier = since
+        self.readers: list[TraceReader] = []
+        self._holds: list[Hold] = []
+        self._snapshot: Snapshot | None = None
+
+    @property
+    def since(self) -> Timestamp:
+        return self.oks.since
+
+    def seal(self, oks: Batch | None, errs: Batch | None, upper: Frontier) -> None:
+        """Append the batches of ``[self.upper, upper)``."""
+        lower = self.upper
+        assert lower is not None and less_equal(lower, upper), (lower, upper)
+        if oks is not None and not len(oks):
+            oks = None
+        if errs is not None and not len(errs):
+            errs = None
+        if oks is not None:
+            self.oks.insert(oks)
+        if errs is not None:
+            self.errs.insert(errs)
+        self.upper = upper
+        self._snapshot = None
+        if self.readers:
+            sealed = Sealed(lower, upper, oks, errs)
+            for reader in self.readers:
+                reader.queue.append(sealed)
+
+    def snapshot(self) -> Snapshot:
+        """The present state; what was taken stays as it is."""
+        snapshot = self._snapshot
+        if snapshot is None:
+            snapshot = Snapshot(self.layout, self.arity, self.oks.batches, self.errs.batches, self.since, self.upper)
+            self._snapshot = snapshot
+        return snapshot
+
+    def maintain(self, fuel: int) -> bool:
+        """Merge about ``fuel`` rows while nobody waits; whether there is more to do."""
+        before = self.oks.batches
+        more = self.oks.work(fuel, idle=True)
+        if not more and self.errs.batches:
+            more = self.errs.work(fuel, idle=True)
+        if self.oks.batches is not before:
+            self._snapshot = None
+        return more
+
+    def follow(self, as_of: Timestamp) -> TraceReader:
+        """A reader whose queue starts with everything that is sealed, as one entry for each batch."""
+        reader = TraceReader(self, as_of)
+        batches = [(b, None) for b in self.oks.batches] + [(None, e) for e in self.errs.batches]
+        lower = min(as_of, self.upper) if self.upper is not None else as_of
+        for oks, errs in batches:
+            # All of them stand for the time before the reader begins; it advances their times to its as_of.
+            reader.queue.append(Sealed(lower, lower, oks, errs))
+        reader.queue.append(Sealed(lower, self.upper, None, None))
+        self.readers.append(reader)
+        return reader
+
+    def detach(self, reader: TraceReader) -> None:
+        if reader in self.readers:
+            self.readers.remove(reader)
+        self.drop_hold(reader.hold)
+
+    def hold(self, time: Timestamp) -> Hold:
+        """Keep the arrangement readable from ``time`` on.
+
+        Raises:
+            ValueError: it was compacted past ``time`` already.
+        """
+        if time < self.since:
+            raise ValueError(f"cannot hold {time}: the arrangement is compacted to {self.since}")
+        hold = Hold(self, time)
+        self._holds.append(hold)
+        return hold
+
+    def drop_hold(self, hold: Hold) -> None:
+        if hold in self._holds:
+            self._holds.remove(hold)
+            self.holds_moved()
+
+    def holds_moved(self) -> None:
+        """Compact, logically, as far as the holds allow: never past what is sealed."""
+        since = self.since
+        least: Frontier = self.upper
+        for hold in self._holds:
+            time = hold.time
+            if time is not None and (least is None or time < least):
+                least = time
+        if least is not None and least > since:
+            self.oks.advance_since(least)
+            self.errs.advance_since(least)
+            self._snapshot = None
+
+
+class Trace:
+    """One index's handle on an arrangement.
+
+    Attributes:
+        id: the index.
+        incarnation: distinguishes this index from an earlier one under the same id: the nonce of the connection that
+            created it, and a counter.
+        key: the key expressions over the visible columns.
+    """
+
+    __slots__ = ("_hold", "arrangement", "id", "incarnation", "key")
+
+    def __init__(
+        self,
+        id: GlobalId,
+        incarnation: tuple[str, int],
+        key: tuple[Scalar, ...],
+        arrangement: Arrangement,
+        since: Timestamp,
+    ) -> None:
+        self.id = id
+        self.incarnation = incarnation
+        self.key = key
+        self.arrangement = arrangement
+        self._hold = arrangement.hold(since)
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        """The visible columns."""
+        return self.arrangement.types[: self.arrangement.arity]
+
+    @property
+    def key_types(self) -> tuple[SqlType, ...]:
+        return tuple(self.arrangement.types[k] for k in self.arrangement.layout.key)
+
+    @property
+    def since(self) -> Frontier:
+        """The least time that this index may be read at; empty once it is dropped."""
+        return self._hold.time
+
+    @property
+    def upper(self) -> Frontier:
+        return self.arrangement.upper
+
+    def allow_compaction(self, frontier: Frontier) -> None:
+        """No reader of this index needs times before ``frontier``; the empty frontier drops the index.
+
+        Raises:
+            ValueError: an earlier call allowed more.
+        """
+        if less_than(frontier, self._hold.time):
+            raise ValueError(
+                f"compaction of {self.id} cannot go back from {show_frontier(self._hold.time)} to {show_frontier(frontier)}"
+            )
+        self._hold.downgrade(frontier)
+        if frontier is None:
+            self._hold.release()
+
+    def hold(self, time: Timestamp) -> Hold:
+        """Keep the index readable from ``time`` on, whatever compaction is allowed."""
+        return self.arrangement.hold(time)
+
+    def snapshot(self) -> Snapshot:
+        return self.arrangement.snapshot()
+
+    def maintain(self, fuel: int) -> bool:
+        return self.arrangement.maintain(fuel)
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Records, batches and bytes of memory."""
+        oks, errs = self.arrangement.oks, self.arrangement.errs
+        return (len(oks) + len(errs), len(oks.batches) + len(errs.batches), oks.nbytes + errs.nbytes)

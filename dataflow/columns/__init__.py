@@ -1,0 +1,1 @@
+"""Columns: immutable vectors of one SQL type, their hashes, their order, and exact grouping of rows."""

@@ -1,0 +1,139 @@
+"""Exact grouping of rows by hash, and what follows from it: row hashes, equality of rows, sharding.
+
+Invariant: equal rows always have equal hashes, and two rows are only ever called equal after their columns were
+compared. A hash collision therefore costs time and never an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from . import hashing
+from .column import ArrowColumn, Column, FixedColumn, Indices, Mask
+from .hashing import Hashes
+
+Columns = Sequence[Column]
+
+
+def row_hashes(columns: Columns, size: int) -> Hashes:
+    """One hash per row of these columns (``size`` rows; needed when there are no columns)."""
+    if not columns:
+        return np.full(size, hashing.EMPTY_HASH, np.uint64)
+    result = columns[0].hashes()
+    for column in columns[1:]:
+        result = hashing.combine(result, column.hashes())
+    return result
+
+
+def shard_of(columns: Columns, size: int, peers: int) -> npt.NDArray[np.int64]:
+    """The worker, from 0, on which each row of an arrangement with this key lives among ``peers`` workers."""
+    # The upper half: a product's low bits depend on its factors' low bits alone.
+    return ((row_hashes(columns, size) >> np.uint64(32)) % np.uint64(peers)).astype(np.int64)
+
+
+def rows_equal(left: Columns, left_rows: Indices, right: Columns, right_rows: Indices) -> Mask:
+    """Whether row ``left_rows[i]`` of ``left`` equals row ``right_rows[i]`` of ``right``, for each i."""
+    result: Mask | None = None
+    for a, b in zip(left, right, strict=True):
+        same = a.take(left_rows).equal(b.take(right_rows))
+        result = same if result is None else result & same
+    return np.ones(len(left_rows), np.bool_) if result is None else result
+
+
+def exact_codes(columns: Columns, rows: Indices) -> npt.NDArray[np.int64]:
+    """Numbers that are equal exactly where these rows are; the slow and certain way, for rows whose hashes collide."""
+    codes = np.zeros(len(rows), np.int64)
+    for column in columns:
+        taken = column.take(rows)
+        if isinstance(taken, FixedColumn):
+            values = taken.sort_codes()
+            inverse = np.unique(values, return_inverse=True)[1].astype(np.int64)
+        else:
+            assert isinstance(taken, ArrowColumn)
+            inverse = taken.array.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            inverse = inverse.astype(np.int64) + 1
+        valid = taken.validity()
+        if valid is not None:
+            inverse = np.where(valid, inverse, -1)
+        pairs = np.stack((codes, inverse))
+        codes = np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return codes
+
+
+def cluster(
+    order: Hashes,
+    columns: Columns,
+    times: npt.NDArray[np.int64] | None = None,
+    permutation: Indices | None = None,
+) -> tuple[Indices, Indices | None]:
+    """Bring equal rows together.
+
+    Args:
+        order: one number per row, equal for equal rows (a hash).
+        columns: what makes rows equal.
+        times: when given, rows are equal only at equal times, and equal rows are in order of time.
+        permutation: a permutation that sorts ``order`` already.
+
+    Returns:
+        ``(permutation, starts)``: row positions sorted by ``order`` with equal rows adjacent, and the position in the
+        permutation where each group of equal rows begins; None when every row is a group of its own.
+    """
+    size = len(order)
+    if permutation is None:
+        permutation = np.argsort(order)
+    if size < 2:
+        return permutation, None
+    sorted_order = order[permutation]
+    repeats = sorted_order[1:] == sorted_order[:-1]
+    if not repeats.any():
+        return permutation, None
+    # Only rows in runs of one order value need a closer look; most often they are few.
+    in_run = np.zeros(size, np.bool_)
+    in_run[1:] = repeats
+    in_run[:-1] |= repeats
+    places = np.flatnonzero(in_run)
+    rows = permutation[places]
+    run_order = sorted_order[places]
+    if times is not None and times.strides != (0,):
+        by_time = np.lexsort((times[rows], run_order))
+        rows = rows[by_time]
+    else:
+        times = None
+    same_run = run_order[1:] == run_order[:-1]
+    pairs = np.flatnonzero(same_run)
+    same = rows_equal(columns, rows[pairs], columns, rows[pairs + 1])
+    if not same.all():
+        rows = _separate(columns, rows, run_order, same_run, pairs[~same], times)
+        same = rows_equal(columns, rows[pairs], columns, rows[pairs + 1])
+    if times is not None:
+        row_times = times[rows]
+        same &= row_times[pairs] == row_times[pairs + 1]
+    permutation = permutation.copy()
+    permutation[places] = rows
+    begins = np.ones(size, np.bool_)
+    begins[places[pairs[same] + 1]] = False
+    return permutation, np.flatnonzero(begins)
+
+
+def _separate(
+    columns: Columns,
+    rows: Indices,
+    run_order: Hashes,
+    same_run: Mask,
+    differing: Indices,
+    times: npt.NDArray[np.int64] | None,
+) -> Indices:
+    """Reorder the rows of the runs in which different rows share one order value, so that equal ones are adjacent."""
+    run_of = np.concatenate(([0], np.cumsum(~same_run)))
+    colliding = np.zeros(int(run_of[-1]) + 1, np.bool_)
+    colliding[run_of[differing]] = True
+    places = np.flatnonzero(colliding[run_of])
+    chosen = rows[places]
+    codes = exact_codes(columns, chosen)
+    keys = (codes, run_order[places]) if times is None else (times[chosen], codes, run_order[places])
+    rows = rows.copy()
+    rows[places] = chosen[np.lexsort(keys)]
+    return rows

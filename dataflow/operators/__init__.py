@@ -1,0 +1,1 @@
+"""Operators: from chunks of changes to chunks of changes."""
