@@ -19,7 +19,6 @@ everything it depends on came in a message or is in :attr:`SystemActor.services`
 from __future__ import annotations
 
 import abc
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -88,15 +87,23 @@ class Dispatcher(abc.ABC):
         """Stop the actors, newest first, and wait for their threads. Outstanding requests are refused with
         ``SystemStopped``. May be called again, and after a failure."""
 
-    # What the base actor needs.
+    # What actors need.
 
     @abc.abstractmethod
     def create_inbox(self) -> ActorInbox:
         """An inbox for an actor that is being created."""
 
     @abc.abstractmethod
+    def reference(self, actor: SystemActor) -> pykka.ActorRef[Any]:
+        """The reference by which others know an actor that is being created."""
+
+    @abc.abstractmethod
     def run(self, actor: SystemActor) -> None:
         """Start executing an actor that was just created."""
+
+    @abc.abstractmethod
+    def stopped(self, actor: SystemActor) -> None:
+        """An actor has stopped. Called on its own thread."""
 
     @abc.abstractmethod
     def after(self, actor: SystemActor, seconds: float, message: object) -> Timer:
@@ -131,6 +138,7 @@ class SystemActor(pykka.Actor):
         self.dispatcher = dispatcher
         self.services = dispatcher.services
         super().__init__()
+        self._actor_ref = dispatcher.reference(self)
         self.log = make_logger(type(self).__name__.lower(), **bound)
         self._table: dict[type, Callable[[Any], Any]] = {
             message: getattr(self, method) for message, method in self.handlers.items()
@@ -143,6 +151,19 @@ class SystemActor(pykka.Actor):
     def tell_self(self, message: object) -> None:
         """The next step of long work, behind the messages that are waiting."""
         self.actor_ref.tell(message)
+
+    def receive(self, message: Any) -> Any:
+        """Handle one message. For dispatchers."""
+        handler = self._table.get(message.__class__)
+        return super()._handle_receive(message) if handler is None else handler(message)
+
+    def release(self) -> None:
+        """End the actor without handling what it has still to do: its system failed. For dispatchers."""
+        if not self.actor_stopped.is_set():
+            self._stop()
+
+    def on_receive(self, message: Any) -> Any:
+        raise TypeError(f"{type(self).__name__} has no handler for {type(message).__name__}")
 
     # pykka's extension points.
 
@@ -157,14 +178,9 @@ class SystemActor(pykka.Actor):
     def _start_actor_loop(self) -> None:
         self.dispatcher.run(self)
 
-    def _handle_receive(self, message: Any) -> Any:
-        handler = self._table.get(message.__class__)
-        if handler is not None:
-            return handler(message)
-        return super()._handle_receive(message)
-
-    def on_receive(self, message: Any) -> Any:
-        raise TypeError(f"{type(self).__name__} has no handler for {type(message).__name__}")
-
     def _handle_failure(self, exception_type: Any, exception_value: Any, traceback: Any) -> None:
-        self.dispatcher.fail(self, exception_value or sys.exc_info()[1] or RuntimeError("unknown failure"))
+        self.dispatcher.fail(self, exception_value)
+
+    def _stop(self) -> None:
+        super()._stop()
+        self.dispatcher.stopped(self)

@@ -1,0 +1,333 @@
+"""Actors on threads.
+
+A *lane* is a thread and its queue. An actor has a lane of its own, or shares one with others of the same lane name.
+A lane handles one message at a time, in the order they were sent, so that messages of one sender to one actor stay
+in order.
+"""
+
+from __future__ import annotations
+
+import atexit
+import heapq
+import itertools
+import queue
+import random
+import threading
+import weakref
+from typing import Any, TypeVar, cast
+
+import pykka
+from pykka import ActorRegistry
+from pykka import messages as pykka_messages
+from pykka._actor import ActorInbox
+from pykka._envelope import Envelope
+
+from ...messages.errors import PillionError
+from ..errors import StoppedFromOutside, SystemFailed, SystemStopped
+from .base import Dispatcher, SystemActor, Timer
+from .oneshot import OneShot, Stream
+from .services import Clock, RandomIds, Services, SystemClock
+
+A = TypeVar("A", bound=SystemActor)
+
+_Item = tuple["SystemActor | None", Any, "pykka.Future[Any] | None"]
+_START = object()
+_WAKE: _Item = (None, None, None)
+
+
+class _Timer:
+    """An entry in a lane's heap of timers."""
+
+    __slots__ = ("actor", "deadline", "message", "order")
+
+    def __init__(self, deadline: float, order: int, actor: SystemActor, message: object) -> None:
+        self.deadline = deadline
+        self.order = order
+        self.actor: SystemActor | None = actor
+        self.message = message
+
+    def cancel(self) -> None:
+        self.actor = None
+
+    def __lt__(self, other: _Timer) -> bool:
+        return (self.deadline, self.order) < (other.deadline, other.order)
+
+
+class Inbox:
+    """Where the messages of one actor go: into the queue of its lane."""
+
+    __slots__ = ("actor", "lane", "open")
+
+    def __init__(self, lane: Lane) -> None:
+        self.actor: SystemActor | None = None
+        self.lane = lane
+        self.open = True
+
+    def put(self, envelope: Envelope[Any], /) -> None:
+        self.lane.queue.put((self.actor, envelope.message, envelope.reply_to))
+
+    def get(self) -> Envelope[Any]:
+        raise AssertionError("a lane takes messages from its own queue")
+
+    def empty(self) -> bool:
+        return True
+
+
+class Ref(pykka.ActorRef[A]):
+    """A reference whose ``tell`` is one check and one ``put``."""
+
+    def __init__(self, actor: A, dispatcher: ThreadedDispatcher) -> None:
+        super().__init__(actor)
+        self._inbox = _inbox(actor)
+        self._dispatcher = dispatcher
+        self._actor = actor
+        self._put = self._inbox.lane.queue.put
+
+    def tell(self, message: Any) -> None:
+        if not self._inbox.open:
+            raise self._dispatcher.refusal(self.actor_class.__name__)
+        self._put((self._actor, message, None))
+
+    def ask(self, message: Any, *, block: bool = True, timeout: float | None = None) -> Any:
+        reply = self._dispatcher.reply()
+        if self._inbox.open:
+            self._put((self._actor, message, reply))
+        if not self._inbox.open:
+            # It stopped before, or between the check and the put: whatever its lane did not answer, nobody will.
+            reply.refuse(self._dispatcher.refusal(self.actor_class.__name__))
+        return reply.get(timeout=timeout) if block else reply
+
+
+def _inbox(actor: SystemActor) -> Inbox:
+    return cast(Inbox, actor.actor_inbox)
+
+
+class Lane:
+    """One thread. Its actors live until each was stopped; then the thread ends."""
+
+    def __init__(self, name: str, dispatcher: ThreadedDispatcher) -> None:
+        self.queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
+        self.aborted = False
+        self._actors: list[SystemActor] = []
+        self._dispatcher = dispatcher
+        self._timers: list[_Timer] = []
+        self._order = itertools.count()
+        self.thread = threading.Thread(target=self._run, name=f"pillion-{name}", daemon=True)
+
+    def add(self, actor: SystemActor) -> None:
+        self._actors.append(actor)
+        self.queue.put((actor, _START, None))
+        if self.thread.ident is None:
+            self.thread.start()
+
+    @property
+    def alive(self) -> bool:
+        return not self.aborted and (self.thread.ident is None or self.thread.is_alive())
+
+    def abort(self) -> None:
+        """End the thread after the handler it is in."""
+        self.aborted = True
+        self.queue.put(_WAKE)
+
+    def after(self, actor: SystemActor, seconds: float, message: object) -> _Timer:
+        timer = _Timer(self._dispatcher.services.clock.now() + seconds, next(self._order), actor, message)
+        heapq.heappush(self._timers, timer)
+        return timer
+
+    def _run(self) -> None:
+        get = self.queue.get
+        while not self.aborted:
+            actor, message, reply = self._next_or_timer() if self._timers else get()
+            if actor is not None:
+                self._handle(actor, message, reply)
+            if not self._actors:
+                return
+        for actor in self._actors:
+            self._dispatcher.abandon(actor)
+
+    def _next_or_timer(self) -> _Item:
+        timer = self._timers[0]
+        if timer.actor is None:
+            heapq.heappop(self._timers)
+            return _WAKE
+        wait = timer.deadline - self._dispatcher.services.clock.now()
+        try:
+            return self.queue.get(timeout=wait) if wait > 0 else self.queue.get_nowait()
+        except queue.Empty:
+            pass
+        if timer.deadline > self._dispatcher.services.clock.now():
+            return _WAKE
+        heapq.heappop(self._timers)
+        return (timer.actor, timer.message, None)
+
+    def _handle(self, actor: SystemActor, message: Any, reply: pykka.Future[Any] | None) -> None:
+        if actor.actor_stopped.is_set():
+            if reply is not None:
+                _refuse(reply, self._dispatcher.refusal(type(actor).__name__))
+            return
+        try:
+            response = actor.on_start() if message is _START else actor.receive(message)
+        except PillionError as error:
+            # Whoever asked did something wrong and learns it; what nobody asked for must not fail.
+            if reply is None:
+                self._dispatcher.fail(actor, error)
+            else:
+                _refuse(reply, error)
+        except BaseException as error:
+            if reply is not None:
+                _refuse(reply, error)
+            self._dispatcher.fail(actor, error)
+        else:
+            if reply is not None:
+                _resolve(reply, response)
+        if actor.actor_stopped.is_set():
+            self._actors.remove(actor)
+
+
+def _resolve(reply: pykka.Future[Any], value: object) -> None:
+    if isinstance(reply, OneShot):
+        reply.resolve(value)
+    else:
+        reply.set(value)
+
+
+def _refuse(reply: pykka.Future[Any], error: BaseException) -> None:
+    if isinstance(reply, OneShot):
+        reply.refuse(error)
+    else:
+        reply.set_exception((type(error), error, error.__traceback__))
+
+
+class ThreadedDispatcher(Dispatcher):
+    """Executes actors on threads, in real time. For use by any thread."""
+
+    def __init__(self, *, clock: Clock | None = None, seed: int | None = None) -> None:
+        self.services = Services(clock or SystemClock(), RandomIds(), random.Random(seed))
+        self._lanes: dict[str, Lane] = {}
+        self._starting_in: Lane | None = None
+        self._actors: list[SystemActor] = []
+        self._outstanding: set[OneShot[Any] | Stream[Any]] = set()
+        self._failure: BaseException | None = None
+        self._stopping = False
+        self._planned: set[str] = set()
+        self._lock = threading.RLock()
+        self._names = itertools.count()
+        # Threads are daemons, so that a forgotten stop() does not keep the interpreter from ending; it is made up
+        # for at exit, while threads still run.
+        reference: weakref.ref[ThreadedDispatcher] = weakref.ref(self)
+        self._at_exit = lambda: _stop_if_alive(reference)
+        atexit.register(self._at_exit)
+
+    @property
+    def failure(self) -> BaseException | None:
+        return self._failure
+
+    def refusal(self, what: str) -> PillionError:
+        """The error for whoever asks too late."""
+        return SystemStopped(what) if self._failure is None else SystemFailed(self._failure)
+
+    def start(self, actor: type[A], *arguments: Any, lane: str | None = None, **options: Any) -> pykka.ActorRef[A]:
+        with self._lock:
+            if self._failure is not None or self._stopping:
+                raise self.refusal("the system")
+            name = lane or f"{actor.__name__.lower()}-{next(self._names)}"
+            found = self._lanes.get(name)
+            if found is None or not found.alive:
+                found = self._lanes[name] = Lane(name, self)
+            self._starting_in = found
+            created = self._create(lambda: actor(*arguments, **options))
+            self._actors.append(created)
+            ActorRegistry.register(created.actor_ref)
+            self.run(created)
+            return created.actor_ref
+
+    def create_inbox(self) -> ActorInbox:
+        assert self._starting_in is not None, "actors are created by start() alone"
+        return Inbox(self._starting_in)
+
+    def reference(self, actor: SystemActor) -> pykka.ActorRef[Any]:
+        _inbox(actor).actor = actor
+        return Ref(actor, self)
+
+    def run(self, actor: SystemActor) -> None:
+        _inbox(actor).lane.add(actor)
+
+    def reply(self) -> OneShot[Any]:
+        reply: OneShot[Any] = OneShot(self._outstanding.discard)
+        self._outstanding.add(reply)
+        # After adding it, so that of this check and the one who fails what is outstanding, at least one sees the other.
+        if self._stopping or self._failure is not None:
+            reply.refuse(self.refusal("the system"))
+        return reply
+
+    def stream(self) -> Stream[Any]:
+        stream: Stream[Any] = Stream(self._outstanding.discard)
+        self._outstanding.add(stream)
+        if self._stopping or self._failure is not None:
+            stream.close(self.refusal("the system"))
+        return stream
+
+    def after(self, actor: SystemActor, seconds: float, message: object) -> Timer:
+        return _inbox(actor).lane.after(actor, seconds, message)
+
+    def fail(self, actor: SystemActor, error: BaseException) -> None:
+        with self._lock:
+            if self._failure is not None:
+                return
+            if self._stopping and isinstance(error, SystemStopped):
+                return  # It told something to an actor that was stopped a moment earlier.
+            self._failure = error
+            actors = list(self._actors)
+            lanes = list(self._lanes.values())
+        actor.log.error("the system failed", exc_info=error)
+        for each in actors:
+            _inbox(each).open = False
+        for lane in lanes:
+            lane.abort()
+        self._refuse_outstanding(error)
+
+    def stop_actor(self, ref: pykka.ActorRef[Any]) -> None:
+        with self._lock:
+            self._planned.add(ref.actor_urn)
+        if ref.is_alive():
+            ref.tell(pykka_messages._ActorStop())  # pyright: ignore[reportPrivateUsage]
+
+    def stopped(self, actor: SystemActor) -> None:
+        with self._lock:
+            _inbox(actor).open = False
+            if actor in self._actors:
+                self._actors.remove(actor)
+            planned = self._stopping or actor.actor_urn in self._planned
+            self._planned.discard(actor.actor_urn)
+        if not planned:
+            self.fail(actor, StoppedFromOutside(type(actor).__name__))
+
+    def abandon(self, actor: SystemActor) -> None:
+        """Release an actor whose lane was aborted, on the lane's thread."""
+        actor.release()
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopping = True
+            actors = list(reversed(self._actors))
+            lanes = list(self._lanes.values())
+        for actor in actors:
+            _inbox(actor).lane.queue.put((actor, pykka_messages._ActorStop(), None))  # pyright: ignore[reportPrivateUsage]
+        for lane in lanes:
+            if lane.thread is not threading.current_thread():
+                lane.thread.join()
+        self._refuse_outstanding(self.refusal("the system"))
+        atexit.unregister(self._at_exit)
+
+    def _refuse_outstanding(self, error: BaseException) -> None:
+        for each in self._outstanding.copy():
+            if isinstance(each, OneShot):
+                each.refuse(error)
+            else:
+                each.close(error)
+
+
+def _stop_if_alive(reference: weakref.ref[ThreadedDispatcher]) -> None:
+    dispatcher = reference()
+    if dispatcher is not None:
+        dispatcher.stop()
