@@ -1,0 +1,1 @@
+"""A second opinion: relational expressions over plain Python multisets, short enough to be obviously right."""
