@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 
@@ -110,10 +111,8 @@ class Batch:
 
     def seek(self, key_hashes: Hashes) -> tuple[Indices, Indices]:
         """For each key hash the range of rows that may have that key, as ``(begin, end)`` positions."""
-        low = key_hashes & _UPPER
-        begin = self.order.searchsorted(low)
-        low |= _LOWER
-        return begin, self.order.searchsorted(low, "right")
+        order = cast(Any, self.order)  # NumPy's stubs lose the type of a search on the right
+        return order.searchsorted(key_hashes & _UPPER), order.searchsorted(key_hashes | _LOWER, "right")
 
     def find(self, keys: Sequence[Column], key_hashes: Hashes) -> tuple[Indices, Indices]:
         """All pairs ``(i, row)`` for which key ``i`` equals the key of ``row``; a NULL equals a NULL."""
@@ -155,4 +154,4 @@ def cut(batches: Sequence[Batch], begins: Sequence[int], fuel: int) -> list[int]
     batch = batches[largest]
     share = max(1, fuel * remaining[largest] // total)
     bound = batch.order[min(begins[largest] + share, len(batch)) - 1]
-    return [int(b.order.searchsorted(bound, "right")) for b in batches]
+    return [int(cast(Any, b.order).searchsorted(bound, "right")) for b in batches]

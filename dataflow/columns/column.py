@@ -306,10 +306,19 @@ def column_from_arrow(array: pa.Array | pa.ChunkedArray, type: SqlType) -> Colum
     Raises:
         pyarrow.ArrowInvalid: a value does not fit ``type``.
     """
-    if isinstance(array, pa.ChunkedArray):
-        array = array.chunk(0) if array.num_chunks == 1 else cast(Any, array.combine_chunks())
-    if array.type != type.arrow:
-        array = array.cast(type.arrow)
+    whole = _one_array(array)
+    return _column_from_array(whole if whole.type == type.arrow else whole.cast(type.arrow), type)
+
+
+def _one_array(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    if array.num_chunks == 1:
+        return array.chunk(0)
+    return array.combine_chunks()
+
+
+def _column_from_array(array: pa.Array, type: SqlType) -> Column:
     dtype = DTYPES.get(type)
     if dtype is None:
         return ArrowColumn(type, array)

@@ -271,7 +271,7 @@ def top_k(collection: Collection, node: r.TopK) -> Collection:
         for order in reversed(node.order_by):
             present = [row for row in rows if row[order.column] is not None]
             absent = [row for row in rows if row[order.column] is None]
-            present.sort(key=lambda row: sort_key(row[order.column]), reverse=False)  # noqa: B023
+            present.sort(key=lambda row: sort_key(row[order.column]), reverse=False)
             if order.descending:
                 present = stable_reversed(present, order.column)
             rows = absent + present if order.nulls_first else present + absent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 from decimal import Decimal
 from typing import Any
@@ -175,7 +176,7 @@ def test_cluster_brings_equal_rows_together(collide: bool, rows: list[tuple[int,
     groups = [permutation[a:b].tolist() for a, b in zip(begins, [*begins[1:], len(rows)], strict=False)]
     assert all(len({rows[i] for i in group}) == 1 for group in groups)
     assert len(groups) == len(set(rows))
-    for this, following in zip(groups, groups[1:], strict=False):
+    for this, following in itertools.pairwise(groups):
         if rows[this[0]][:2] == rows[following[0]][:2]:
             assert rows[this[0]][2] < rows[following[0]][2]
 
