@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 
 from ...messages.frontiers import Frontier, Timestamp
@@ -53,8 +54,7 @@ class Layout:
         return key
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Batch:
+class Batch(msgspec.Struct, frozen=True, eq=False):
     """The updates with ``lower <= time < upper``, readable from ``since`` on."""
 
     layout: Layout
@@ -131,7 +131,7 @@ def expand(begin: Indices, end: Indices) -> tuple[Indices, Indices]:
     counts = end - begin
     total = int(counts.sum())
     if len(counts) == 1:
-        return np.zeros(total, np.intp), np.arange(begin[0], end[0])
+        return np.zeros(total, np.intp), np.arange(int(begin[0]), int(end[0]))
     if total == 0:
         nothing = np.zeros(0, np.intp)
         return nothing, nothing

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from ...messages.frontiers import Frontier, Timestamp
 from ..columns.column import Column
@@ -26,8 +27,7 @@ class NegativeMultiplicity(Exception):
         self.diff = diff
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True, eq=False):
     """An immutable state of an arrangement: oks and errs of the same moment, readable at ``since <= time < upper``.
 
     Attributes:

@@ -56,7 +56,7 @@ def _join(parts: Sequence[Batch]) -> Batch:
 
 
 class Spine:
-    """The batches of one arranged collection. ``batches`` is replaced, never changed: a reader that took it keeps it."""
+    """The batches of one arranged collection. ``batches`` is replaced, never changed: who took it keeps it."""
 
     __slots__ = ("_merge", "batches", "layout", "since")
 

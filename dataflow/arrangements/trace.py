@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than, show_frontier
 from ...messages.ids import GlobalId
@@ -43,8 +44,7 @@ class Hold:
         self._arrangement.drop_hold(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Sealed:
+class Sealed(msgspec.Struct, frozen=True, eq=False):
     """What an arrangement sealed: the batches of ``[lower, upper)``, None when nothing changed."""
 
     lower: Timestamp
@@ -238,7 +238,8 @@ class Trace:
         """
         if less_than(frontier, self._hold.time):
             raise ValueError(
-                f"compaction of {self.id} cannot go back from {show_frontier(self._hold.time)} to {show_frontier(frontier)}"
+                f"compaction of {self.id} cannot go back "
+                f"from {show_frontier(self._hold.time)} to {show_frontier(frontier)}"
             )
         self._hold.downgrade(frontier)
         if frontier is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -181,11 +181,11 @@ def error_messages(errors: Updates) -> list[str]:
     return cast(list[str], cast(ArrowColumn, errors.columns[0]).array.to_pylist())
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(msgspec.Struct, frozen=True, eq=False):
     """All changes of a stream with ``lower <= time < upper``; chunks of one stream are contiguous.
 
-    ``None`` stands for no changes, so that an interval in which nothing happens costs nothing.
+    ``None`` stands for no changes, so that an interval in which nothing happens costs nothing. (A msgspec struct, as
+    the other values made for every interval are: a frozen dataclass takes seven times as long to make.)
     """
 
     lower: Timestamp
