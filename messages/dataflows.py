@@ -101,6 +101,23 @@ class DataflowDescription(Message, Generic[P], frozen=True):
     def export_ids(self) -> tuple[GlobalId, ...]:
         return tuple(e.id for e in self.index_exports) + tuple(e.id for e in self.sink_exports)
 
+    def schema_of(self, id: GlobalId) -> Schema:
+        """The columns of a collection that the dataflow imports or builds.
+
+        Raises:
+            KeyError: it does neither.
+        """
+        for built in self.objects_to_build:
+            if built.id == id:
+                return built.schema
+        for source in self.source_imports:
+            if source.id == id:
+                return source.schema
+        for index in self.index_imports:
+            if index.on == id:
+                return index.schema
+        raise KeyError(id)
+
 
 RelationDataflow = DataflowDescription[Relation]
 """As a user or a text writes it."""

@@ -1,0 +1,1 @@
+"""Relations about the replica itself, readable like any index."""

@@ -1,0 +1,1 @@
+"""The controller endpoint of a process: broadcasts commands, merges the workers' answers."""

@@ -1,0 +1,215 @@
+"""The controller endpoint of a process.
+
+It passes every command on to every worker, in order, and makes one stream of responses out of theirs. What a worker
+answers on an older connection is dropped: each answer names the connection (the nonce of the last ``Hello`` that the
+worker had handled).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pykka
+
+from ...messages.commands import (
+    AllowCompaction,
+    AllowWrites,
+    CancelPeek,
+    Command,
+    CreateDataflow,
+    CreateInstance,
+    Hello,
+    InitializationComplete,
+    Peek,
+    Schedule,
+    UpdateConfiguration,
+)
+from ...messages.dataflows import Subscribe
+from ...messages.ids import GlobalId, Nonce, PeekId
+from ...messages.responses import Frontiers, PeekResponse, PeekResult, Response, SubscribeResponse
+from ..controller.messages import Connect, FromReplica
+from ..dispatch.base import SystemActor
+from ..peeks.union import unite
+from ..worker.refusals import refusal
+from ..settings import MAX_RESULT_SIZE, STASH_THRESHOLD, Settings
+from ..worker.messages import Barrier, BarrierReached, DataflowNumber, Fellows, FromWorker, Tagged
+from .frontiers import FrontierMerge
+from .subscribes import SubscribeMerge
+
+Incarnation = tuple[GlobalId, DataflowNumber]
+
+
+class _OutstandingPeek:
+    """A peek and the workers' answers so far."""
+
+    __slots__ = ("missing", "peek", "results")
+
+    def __init__(self, peek: Peek, workers: int) -> None:
+        self.peek = peek
+        self.results: list[PeekResult | None] = [None] * workers
+        self.missing = workers
+
+
+class Multiplexer(SystemActor):
+    """Broadcasts commands, merges responses."""
+
+    handlers: ClassVar = {
+        Hello: "hello",
+        CreateInstance: "broadcast",
+        InitializationComplete: "broadcast",
+        UpdateConfiguration: "update_configuration",
+        CreateDataflow: "create_dataflow",
+        Schedule: "broadcast",
+        AllowWrites: "broadcast",
+        AllowCompaction: "broadcast",
+        Peek: "peek",
+        CancelPeek: "broadcast",
+        FromWorker: "from_worker",
+        Fellows: "fellows",
+        Connect: "connect",
+        Barrier: "barrier",
+        BarrierReached: "barrier_reached",
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._workers: tuple[pykka.ActorRef[Any], ...] = ()
+        self._controller: pykka.ActorRef[Any] | None = None
+        self._replica = ""
+        self._nonce: Nonce = ""
+        self._settings = Settings()
+        self._peeks: dict[PeekId, _OutstandingPeek] = {}
+        self._frontiers: dict[Incarnation, FrontierMerge] = {}
+        self._subscribes: dict[Incarnation, SubscribeMerge] = {}
+        self._dataflows: DataflowNumber = 0
+        self._barriers: dict[Barrier, int] = {}
+
+    # --- Wiring ---
+
+    def fellows(self, message: Fellows) -> None:
+        self._workers = message.workers
+
+    def connect(self, message: Connect) -> None:
+        self._controller = message.controller
+        self._replica = message.replica
+
+    # --- Commands ---
+
+    def hello(self, command: Hello) -> None:
+        self._nonce = command.nonce
+        self._peeks.clear()
+        self._frontiers.clear()
+        self._subscribes.clear()
+        self.broadcast(command)
+
+    def broadcast(self, command: Command | Barrier) -> None:
+        for worker in self._workers:
+            worker.tell(command)
+
+    def update_configuration(self, command: UpdateConfiguration) -> None:
+        # The workers log what is wrong with it.
+        self._settings.update(command.updates)
+        self.broadcast(command)
+
+    def create_dataflow(self, command: CreateDataflow) -> None:
+        dataflow = command.dataflow
+        if len(self._workers) > 1:
+            for sink in dataflow.sink_exports:
+                if isinstance(sink.connection, Subscribe):
+                    merge = SubscribeMerge(
+                        sink.id, dataflow.schema_of(sink.on), dataflow.as_of, len(self._workers)
+                    )
+                    self._subscribes[sink.id, self._dataflows] = merge
+        self._dataflows += 1
+        self.broadcast(command)
+
+    def peek(self, command: Peek) -> None:
+        if command.uuid in self._peeks:
+            self._tell(refusal("peek", f"peek {command.uuid} is outstanding already: every peek has its own uuid"))
+            return
+        self._peeks[command.uuid] = _OutstandingPeek(command, len(self._workers))
+        for worker in self._workers:
+            worker.tell(command)
+
+    # --- Responses ---
+
+    def from_worker(self, message: FromWorker) -> None:
+        if message.nonce != self._nonce:
+            return
+        merged: list[Response] = []
+        for tagged in message.responses:
+            self._merge(message.worker, tagged, merged)
+        if merged:
+            self._tell(*merged)
+
+    def _merge(self, worker: int, tagged: Tagged, merged: list[Response]) -> None:
+        """Append what a worker's response changes for the whole replica."""
+        response = tagged.response
+        match response:
+            case PeekResponse():
+                answer = self._merge_peek(worker, response)
+                if answer is not None:
+                    merged.append(answer)
+            case Frontiers() if len(self._workers) > 1:
+                moved = self._merge_frontiers(worker, tagged.incarnation, response)
+                if moved is not None:
+                    merged.append(moved)
+            case SubscribeResponse() if len(self._workers) > 1:
+                merged += self._merge_subscribe(worker, tagged.incarnation, response)
+            case _:
+                # One worker speaks for all: the only one, or the one that owns a sink or tells of a refusal.
+                merged.append(response)
+
+    def _merge_peek(self, worker: int, response: PeekResponse) -> PeekResponse | None:
+        outstanding = self._peeks[response.uuid]
+        outstanding.results[worker] = response.result
+        outstanding.missing -= 1
+        if outstanding.missing:
+            return None
+        del self._peeks[response.uuid]
+        peek = outstanding.peek
+        united = unite(
+            [result for result in outstanding.results if result is not None],
+            peek.finishing,
+            peek.result,
+            self._settings.get(MAX_RESULT_SIZE),
+            self._settings.get(STASH_THRESHOLD),
+        )
+        return PeekResponse(response.uuid, united)
+
+    def _merge_frontiers(self, worker: int, incarnation: DataflowNumber, response: Frontiers) -> Frontiers | None:
+        key = (response.id, incarnation)
+        merge = self._frontiers.get(key)
+        if merge is None:
+            merge = self._frontiers[key] = FrontierMerge(response.id, len(self._workers))
+        merged = merge.absorb(worker, response)
+        if merge.is_finished:
+            del self._frontiers[key]
+        return merged
+
+    def _merge_subscribe(
+        self, worker: int, incarnation: DataflowNumber, response: SubscribeResponse
+    ) -> list[SubscribeResponse]:
+        key = (response.id, incarnation)
+        merge = self._subscribes[key]
+        merged = merge.absorb(worker, response)
+        if merge.is_finished:
+            del self._subscribes[key]
+        return merged
+
+    def _tell(self, *responses: Response) -> None:
+        if self._controller is not None:
+            self._controller.tell(FromReplica(self._replica, self._nonce, responses))
+
+    # --- Barriers ---
+
+    def barrier(self, message: Barrier) -> None:
+        self._barriers[message] = len(self._workers)
+        self.broadcast(message)
+
+    def barrier_reached(self, message: BarrierReached) -> None:
+        barrier = message.barrier
+        self._barriers[barrier] -= 1
+        if not self._barriers[barrier]:
+            del self._barriers[barrier]
+            barrier.reply.resolve(None)

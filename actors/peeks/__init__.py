@@ -1,0 +1,1 @@
+"""Answering peeks: pure functions from arranged rows to one result."""

@@ -1,0 +1,1 @@
+"""Protocol scripts: a text format that drives one replica directly through the compute protocol."""

@@ -1,0 +1,1 @@
+"""The worker: renders dataflows, keeps arrangements, answers reads."""

@@ -1,0 +1,82 @@
+"""What a worker hears and tells besides the compute protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pykka
+
+from ...dataflow.arrangements.updates import Chunk
+from ...messages.ids import GlobalId, Nonce
+from ...messages.responses import Response
+from ..dispatch.oneshot import OneShot
+
+DataflowNumber = int
+"""Which ``CreateDataflow`` of the command stream made a dataflow, counted from 0 and never reset. Every worker counts
+the same stream, so the number names the same dataflow on each of them, and it tells two dataflows apart that exported
+the same id one after the other: it is the *incarnation* of what a dataflow exports."""
+
+
+class Message(msgspec.Struct, frozen=True, eq=False):
+    """Base of the messages here."""
+
+
+class Fellows(Message, frozen=True, eq=False):
+    """To a worker, once, before any command: all workers of its runtime in order of their index, itself included."""
+
+    workers: tuple[pykka.ActorRef[Any], ...]
+
+
+class Exchanged(Message, frozen=True, eq=False):
+    """From worker ``sender``: its part of what flows through one channel of a dataflow."""
+
+    dataflow: DataflowNumber
+    channel: int
+    sender: int
+    chunk: Chunk
+
+
+class SinkPart(Message, frozen=True, eq=False):
+    """From worker ``sender`` to the worker that owns a sink: its part of the sink's collection."""
+
+    dataflow: DataflowNumber
+    sink: GlobalId
+    sender: int
+    chunk: Chunk
+
+
+class Turn(Message, frozen=True, eq=False):
+    """To itself: go on with what is left to do."""
+
+
+class Idle(Message, frozen=True, eq=False):
+    """To itself, some time after the last work: tidy up."""
+
+
+class Tagged(Message, frozen=True, eq=False):
+    """A response and the incarnation of the collection that it is about (-1 where it is about none)."""
+
+    incarnation: DataflowNumber
+    response: Response
+
+
+class FromWorker(Message, frozen=True, eq=False):
+    """To the multiplexer: what a worker answers, in order, on the connection named by ``nonce``."""
+
+    worker: int
+    nonce: Nonce
+    responses: tuple[Tagged, ...]
+
+
+class Barrier(Message, frozen=True, eq=False):
+    """To the multiplexer, which passes it on to every worker and resolves ``reply`` when all have handled everything
+    that was sent before it; their responses to that were passed on by then. For scripts and tests."""
+
+    reply: OneShot[None]
+
+
+class BarrierReached(Message, frozen=True, eq=False):
+    """To the multiplexer: this worker has handled everything before a barrier."""
+
+    barrier: Barrier
