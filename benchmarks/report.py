@@ -1,0 +1,115 @@
+"""Writes ``docs/performance.md`` and its plots from the results of the last runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from .figures import Figure, show
+from .plots import plot
+from .results import Run
+from .targets import judged
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+INTRODUCTION = """\
+# Performance
+
+Written by `python -m benchmarks report` from measurements; edit `benchmarks/report.py`, not this page.
+
+A million orders join 50,000 customers and are grouped by the customer's region, with count and sum. Pillion is
+measured beside systems that answer the same question, each in a process of its own, on the same input, in one run.
+"""
+
+RULES = """\
+## How to read the figures
+
+* Times are medians. The spread in parentheses goes from the least to the greatest median of a repetition; arms took
+  turns, so a slow minute of the machine fell on all of them. A difference within the spread is no difference.
+* A percentile is given where at least ten samples lie beyond it; the number of samples stands beside it.
+* Every arm's result was compared with one computed by NumPy. An arm with a wrong result ends the run.
+* A tick is timed from the moment an application holds the changed rows as Python tuples until it holds a result that
+  includes them: making columns, committing, maintaining and reading are all inside. Ours is read at the commit's own
+  timestamp.
+* Loads are closed loops on an otherwise idle machine: one writer, or one reader, that waits for each answer.
+
+What the others do and do not do:
+
+| system | keeps the result | keeps history | reads while it maintains |
+| --- | --- | --- | --- |
+| Pillion | yes, for changes of both inputs | as far as its read policy says | yes, at one timestamp |
+| Pathway | yes, for changes of both inputs | no | none: a result is a stream that one follows |
+| SQLite with a trigger | yes, for new orders alone | no | no: one thread does both |
+| DuckDB | no: it computes anew | no | yes |
+| stock pykka | – | – | – |
+
+None of them was asked to be durable. DuckDB and SQLite are reached through their Python clients, as an application
+would reach them.
+"""
+
+TITLES = {
+    "hydration": ("Hydration", "From files, or from tables in memory, to the first complete result."),
+    "freshness": ("Freshness", "From changed rows to a result that includes them, with a million orders loaded."),
+    "growth": ("Growth", "The same as freshness, over the number of orders loaded before."),
+    "point-read": ("Point read", "One order of a million by its id, through the actors. Nothing is written meanwhile."),
+    "messages": ("Actor messages", "Tells from one thread until the last was handled, and one ask after another."),
+}
+
+
+def write(runs: Mapping[str, Run]) -> Path:
+    """The page that was written. Benchmarks that never ran are left out."""
+    parts = [INTRODUCTION, _targets(runs), RULES]
+    parts += [_section(runs[name]) for name in TITLES if name in runs]
+    path = DOCS / "performance.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(parts), encoding="utf-8")
+    return path
+
+
+def _targets(runs: Mapping[str, Run]) -> str:
+    lines = ["## Targets", "", "| ratio | measured | target | |", "| --- | --- | --- | --- |"]
+    for target, ratio in judged(runs):
+        verdict = "met" if target.is_met(ratio) else "**missed**"
+        lines.append(f"| {target.statement} | {ratio:.3g}× | {target.bound} | {verdict} |")
+    return "\n".join([*lines, ""])
+
+
+def _section(run: Run) -> str:
+    title, what = TITLES[run.name]
+    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    lines = [f"## {title}", "", what, ""]
+    plots = plot(DOCS / "figures", run)
+    for quantity in dict.fromkeys(figure.quantity for figure in run.figures):
+        figures = [figure for figure in run.figures if figure.quantity == quantity]
+        lines += [f"### {quantity[0].upper() + quantity[1:]}", "", *_table(figures), ""]
+        if quantity in plots:
+            lines += [_image(quantity, plots[quantity]), ""]
+    if "growth" in plots:
+        lines += [_image("growth", plots["growth"]), ""]
+    return "\n".join([*lines, f"Measured on {run.date}: {run.machine}; {versions}.", ""])
+
+
+def _table(figures: list[Figure]) -> list[str]:
+    names = list(dict.fromkeys(name for figure in figures for name in figure.percentiles))
+    head = ["system", "median", "spread", *names, "maximum", "samples", "peak memory of the process"]
+    rows = [
+        [
+            figure.arm,
+            show(figure.value, figure.unit),
+            f"({show(figure.low, figure.unit)} … {show(figure.high, figure.unit)})",
+            *(show(figure.percentiles[name], figure.unit) if name in figure.percentiles else "–" for name in names),
+            show(figure.maximum, figure.unit),
+            f"{figure.samples:,}",
+            show(figure.peak_rss_bytes, "bytes"),
+        ]
+        for figure in figures
+    ]
+    return [_row(head), _row(["---"] * len(head)), *map(_row, rows)]
+
+
+def _image(text: str, path: Path) -> str:
+    return f"![{text}]({path.relative_to(DOCS)})"
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,118 @@
+"""Which arms each benchmark runs, with what options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from . import inputs
+
+Options = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One system in one configuration."""
+
+    name: str
+    module: str
+    options: Options = field(default_factory=dict[str, object])
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A workload, the arms that run it, and the result to expect of an arm that ran with these options (None: the arm
+    itself checks every answer)."""
+
+    name: str
+    workload: str
+    arms: tuple[Arm, ...]
+    units: Mapping[str, str] = field(default_factory=dict[str, str])
+    expected: Callable[[Options], inputs.Regions] | None = None
+
+
+PATHWAY = (
+    Arm("Pathway, 1 thread", "pathway", environment={"PATHWAY_THREADS": "1"}),
+    Arm("Pathway, 2 threads", "pathway", environment={"PATHWAY_THREADS": "2"}),
+)
+PILLION = (
+    Arm("Pillion, 1 worker", "pillion", {"workers": 1}),
+    Arm("Pillion, 2 workers", "pillion", {"workers": 2}),
+)
+DUCKDB = Arm("DuckDB, 1 thread", "duckdb", {"threads": 1})
+SQLITE = Arm("SQLite, triggers", "sqlite")
+TICK_SIZES = [1000, 1]
+
+
+def hydration() -> Benchmark:
+    return Benchmark(
+        "hydration",
+        "hydration",
+        (*PILLION, *PATHWAY, DUCKDB, SQLITE),
+        expected=lambda _: inputs.expected([inputs.orders(inputs.ORDERS)]),
+    )
+
+
+def freshness() -> Benchmark:
+    many, few = {"ticks": [60, 1000]}, {"ticks": [30, 100]}
+    arms = (*PILLION, *PATHWAY, SQLITE)
+    return Benchmark(
+        "freshness",
+        "freshness",
+        (*(_with(arm, _sizes(inputs.ORDERS) | many) for arm in arms), _with(DUCKDB, _sizes(inputs.ORDERS) | few)),
+        expected=_expected_after_ticks,
+    )
+
+
+def growth() -> Benchmark:
+    """Freshness over the number of rows that the result stands on."""
+    return Benchmark(
+        "growth",
+        "freshness",
+        tuple(
+            _with(arm, _sizes(rows) | {"ticks": ticks}, f"{arm.name}, {rows:,} rows")
+            for rows in (10_000, 100_000, 1_000_000, 10_000_000)
+            for arm, ticks in ((PILLION[0], [30, 200]), (DUCKDB, [5, 15]))
+        ),
+        expected=_expected_after_ticks,
+    )
+
+
+def point_read() -> Benchmark:
+    arms = (PILLION[0], Arm("DuckDB, 1 thread", "duckdb"), Arm("SQLite", "sqlite"))
+    options = {"rows": inputs.ORDERS, "reads": 5000}
+    return Benchmark("point-read", "point_read", tuple(_with(arm, options) for arm in arms))
+
+
+def messages() -> Benchmark:
+    options = {"tells": 100_000, "asks": 5000, "bursts": 5}
+    arms = (Arm("Pillion", "pillion_messages", options), Arm("stock pykka", "stock_pykka", options))
+    return Benchmark("messages", "messages", arms, units={"tell": "1/s"})
+
+
+BENCHMARKS: Mapping[str, Callable[[], Benchmark]] = {
+    "hydration": hydration,
+    "freshness": freshness,
+    "growth": growth,
+    "point-read": point_read,
+    "messages": messages,
+}
+
+
+def _sizes(rows: int) -> dict[str, object]:
+    return {"rows": rows, "sizes": TICK_SIZES}
+
+
+def _with(arm: Arm, options: Options, name: str | None = None) -> Arm:
+    return Arm(name or arm.name, arm.module, {**arm.options, **options}, arm.environment)
+
+
+def _expected_after_ticks(options: Options) -> inputs.Regions:
+    rows, sizes, ticks = options["rows"], options["sizes"], options["ticks"]
+    assert isinstance(rows, int) and isinstance(sizes, list) and isinstance(ticks, list)
+    parts, loaded = [inputs.orders(rows)], rows
+    for size, count in zip(sizes, ticks, strict=True):
+        parts += [inputs.tick(number, size, loaded) for number in range(count)]
+        loaded += size * count
+    return inputs.expected(parts)
