@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from ...messages.frontiers import Frontier, Timestamp
-from ..columns.column import Column, Indices
+from ..columns.column import Column, Indices, Mask
 from ..columns.grouping import cluster, row_hashes, rows_equal
 from ..columns.hashing import Hashes
 from .updates import Updates, concat_updates, squeeze, sum_groups, take_numbers
@@ -108,6 +108,16 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
         return Batch(
             self.layout, self.order[start:stop], self.updates.slice(start, stop), self.lower, self.upper, self.since
         )
+
+    def filter(self, mask: Mask) -> Batch:
+        """The rows where the mask is true."""
+        return Batch(self.layout, self.order[mask], self.updates.filter(mask), self.lower, self.upper, self.since)
+
+    def advance(self, time: Timestamp) -> Batch:
+        """The same rows, none before this time; rows that only differed in such times are *not* consolidated."""
+        if self.lower >= time:
+            return self
+        return Batch(self.layout, self.order, self.updates.advance(time), self.lower, self.upper, self.since)
 
     def seek(self, key_hashes: Hashes) -> tuple[Indices, Indices]:
         """For each key hash the range of rows that may have that key, as ``(begin, end)`` positions."""

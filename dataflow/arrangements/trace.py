@@ -21,7 +21,8 @@ from .snapshot import Snapshot
 from .spine import Spine
 from .updates import ERROR_TYPES
 
-_ERROR_LAYOUT = Layout(len(ERROR_TYPES), (0,))
+ERROR_LAYOUT = Layout(len(ERROR_TYPES), (0,))
+"""How errors are arranged: by their message."""
 
 
 class Hold:
@@ -91,7 +92,7 @@ class Arrangement:
         self.arity = arity
         self.layout = layout
         self.oks = Spine(layout, since)
-        self.errs = Spine(_ERROR_LAYOUT, since)
+        self.errs = Spine(ERROR_LAYOUT, since)
         self.upper: Frontier = since
         self.readers: list[TraceReader] = []
         self._holds: list[Hold] = []

@@ -6,9 +6,15 @@ complete when it is emitted; so a chunk's ``upper`` is all the progress informat
 
 from __future__ import annotations
 
-from typing import Protocol
+import abc
+from typing import TYPE_CHECKING, Protocol
 
+from ...messages.frontiers import Frontier, Timestamp
 from ..arrangements.updates import Chunk
+
+if TYPE_CHECKING:
+    from .agenda import Agenda
+    from .queue import InputQueue
 
 
 class UnaryLogic(Protocol):
@@ -22,3 +28,31 @@ class UnaryLogic(Protocol):
         Errors of the input are passed on, together with the operator's own.
         """
         ...
+
+
+class Operator(abc.ABC):
+    """A node of a dataflow on one worker.
+
+    Attributes:
+        upper: how far its output is complete.
+        outputs: the inputs that receive its chunks.
+        bit: its place on the agenda.
+    """
+
+    __slots__ = ("agenda", "bit", "outputs", "upper")
+
+    def __init__(self, agenda: Agenda, lower: Timestamp) -> None:
+        self.agenda = agenda
+        self.bit = agenda.enroll(self)
+        self.upper: Frontier = lower
+        self.outputs: list[InputQueue] = []
+
+    @abc.abstractmethod
+    def run(self) -> bool:
+        """Do everything that the inputs allow; whether there was anything to do."""
+
+    def emit(self, chunk: Chunk) -> None:
+        """Pass on the output of the next interval."""
+        self.upper = chunk.upper
+        for queue in self.outputs:
+            queue.push(chunk)
