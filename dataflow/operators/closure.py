@@ -12,10 +12,10 @@ from ..arrangements.updates import Times, Updates, concat_updates, take_numbers,
 from ..columns.column import Indices
 from .match import match
 
-_SLICE = 1 << 18
+SLICE = 1 << 18
 """Pairs are made, and put through the closure, so many at a time."""
 
-_MANY = 1 << 22
+MANY = 1 << 22
 """Rows of output that are worth an attempt to consolidate them: whoever reads them will do that anyway, unless they
 are so many that holding them is the problem."""
 
@@ -52,14 +52,14 @@ class JoinOutput:
         self._closure = closure
         self._oks: list[Updates] = []
         self._size = 0
-        self._limit = _MANY
+        self._limit = MANY
         self.errs: list[Updates | None] = []
 
     def add(self, left: Batch, right: Batch, left_bound: Frontier, right_bound: Frontier) -> None:
         """All pairs of rows with equal keys and times before these bounds."""
         check_left = left_bound is not None and (left.upper is None or left.upper > left_bound)
         check_right = right_bound is not None and (right.upper is None or right.upper > right_bound)
-        for left_rows, right_rows in match(left, right, _SLICE):
+        for left_rows, right_rows in match(left, right, SLICE):
             if check_left or check_right:
                 early = np.ones(len(left_rows), np.bool_)
                 if check_left:
@@ -99,7 +99,7 @@ class JoinOutput:
             merged = concat_updates(self._oks).consolidate()
             self._oks = [merged]
             self._size = len(merged)
-            self._limit = max(_MANY, 2 * self._size)
+            self._limit = max(MANY, 2 * self._size)
 
 
 def _later(left: Times, left_rows: Indices, right: Times, right_rows: Indices) -> Times:

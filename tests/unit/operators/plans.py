@@ -59,7 +59,12 @@ def build(id: GlobalId, *nodes: PlanNode) -> BuildDesc[RenderPlan]:
 
 
 def subscribe(
-    id: GlobalId, on: GlobalId, *, connection: SinkConnection | None = None, with_snapshot: bool = True, up_to: Frontier = None
+    id: GlobalId,
+    on: GlobalId,
+    *,
+    connection: SinkConnection | None = None,
+    with_snapshot: bool = True,
+    up_to: Frontier = None,
 ) -> SinkExport:
     return SinkExport(id, on, connection or Subscribe(), with_snapshot, up_to)
 
@@ -108,7 +113,9 @@ class Workers:
         self.traces = [{**given[w], **self.dataflows[w].indexes} for w in range(peers)]
         self._streams: dict[GlobalId, list[Update]] = {}
 
-    def feed(self, source: GlobalId, types: Sequence[ColumnType], lower: int, upper: Frontier, updates: Iterable[Update]) -> None:
+    def feed(
+        self, source: GlobalId, types: Sequence[ColumnType], lower: int, upper: Frontier, updates: Iterable[Update]
+    ) -> None:
         """Cut the updates among the workers, round robin: so related rows begin on different workers."""
         listed = list(updates)
         for worker, dataflow in enumerate(self.dataflows):
@@ -152,7 +159,10 @@ class Workers:
                 chunk = queue.chunks.popleft()
                 if chunk.oks is not None:
                     shown += chunk.oks.to_tuples()
-                    assert all(chunk.lower <= t and (chunk.upper is None or t < chunk.upper) for _, t, _ in chunk.oks.to_tuples())
+                    assert all(
+                        chunk.lower <= t and (chunk.upper is None or t < chunk.upper)
+                        for _, t, _ in chunk.oks.to_tuples()
+                    )
         return shown
 
 
