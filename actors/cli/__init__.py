@@ -1,0 +1,1 @@
+"""The ``pillion`` command: one module per subcommand. What a subcommand needs is imported when it runs."""

@@ -18,6 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from ...messages.errors import PillionError
+
 LIVE_MONTH = 12
 """The month that arrives live; everything before it is loaded at once."""
 
@@ -62,7 +64,7 @@ UNKNOWN_UNTIL_FLOWN = ("dep_time", "dep_delay", "arr_time", "arr_delay", "air_ti
 """What an airline cannot know when it schedules a flight; missing for a flight that was cancelled, too."""
 
 
-class DataNotInstalled(Exception):
+class DataNotInstalled(PillionError):
     """The package that carries the data is not there."""
 
     def __init__(self) -> None:

@@ -1,0 +1,39 @@
+"""``pillion demo``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from .arguments import add_command, positive
+from .exits import DIFFERENT, DONE
+
+if TYPE_CHECKING:
+    from .arguments import Commands
+
+DESCRIPTION = """\
+Load the flights that left New York in 2013, define views over them, let December arrive hour by hour while readers
+look things up, and tell how fast that was and what the views say, checked against a computation of the whole year at
+once. Takes less than a minute. The data comes with `pip install 'pillion[demo]'`."""
+
+EXAMPLES = """\
+  pillion demo
+  pillion demo --workers 2
+  pillion demo --json | python -m json.tool"""
+
+
+def add_to(commands: Commands) -> None:
+    """Define the subcommand."""
+    parser = add_command(commands, "demo", "maintain views over a year of real flights", DESCRIPTION, EXAMPLES)
+    parser.add_argument("--workers", type=positive, default=1, metavar="N", help="worker threads (default: 1)")
+    parser.add_argument("--readers", type=positive, default=2, metavar="N", help="threads that read (default: 2)")
+    parser.add_argument("--json", action="store_true", help="print the report as one JSON object, and no progress")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the demo."""
+    from ..demo.command import run_demo
+
+    is_right = run_demo(workers=options.workers, readers=options.readers, as_json=options.json)
+    return DONE if is_right else DIFFERENT

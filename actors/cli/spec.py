@@ -1,0 +1,39 @@
+"""``pillion spec``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .arguments import add_command, positive, seconds
+
+if TYPE_CHECKING:
+    from .arguments import Commands
+
+DESCRIPTION = """\
+Run protocol scripts, each against a fresh replica in this process, and compare what every directive prints with what
+the script expects. A difference is shown as a diff with its file and line. docs/protocol-scripts.md has the format."""
+
+EXAMPLES = """\
+  pillion spec tests/spec/*.spec
+  pillion spec --workers 2 --timeout 10 peeks.spec
+  pillion spec --rewrite peeks.spec"""
+
+
+def add_to(commands: Commands) -> None:
+    """Define the subcommand."""
+    parser = add_command(commands, "spec", "run protocol scripts", DESCRIPTION, EXAMPLES)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a protocol script")
+    parser.add_argument("--workers", type=positive, default=1, metavar="N", help="workers of the replica (default: 1)")
+    parser.add_argument("--interactive", action="store_true", help="a replica with two runtimes")
+    parser.add_argument("--rewrite", action="store_true", help="write what came out into the scripts")
+    parser.add_argument(
+        "--timeout", type=seconds, default=30.0, metavar="S", help="seconds that a directive may wait (default: 30)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the scripts. The exit code of the worst one."""
+    raise SystemExit(2)

@@ -1,0 +1,61 @@
+"""The whole demo, from loading to the report."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+
+from ..system.system import ActorSystem
+from .answers import QUESTIONS
+from .flights import DataNotInstalled, load_flight_data
+from .session import Session
+
+
+def run_demo(*, workers: int, readers: int, as_json: bool) -> bool:
+    """Run the demo and print its report.
+
+    Returns:
+        Whether every view is what the batch recomputation says.
+
+    Raises:
+        DataNotInstalled: the extra ``demo`` is not installed.
+    """
+    if importlib.util.find_spec("rich") is None:
+        raise DataNotInstalled
+    from rich.console import Console
+
+    from .progress import bars, no_bars
+    from .report import Report, show, to_json
+
+    console = Console()
+    begin = time.perf_counter()
+    with no_bars() if as_json else bars(console) as progress:
+        progress("Reading files", 0, 1)
+        data = load_flight_data()
+        read_files_seconds = time.perf_counter() - begin
+        progress("Reading files", 1, 1)
+        with ActorSystem(workers=workers) as system:
+            session = Session(system, data, progress)
+            tables = session.load()
+            indexes = session.define_views()
+            live = session.live_month(readers)
+            memory = session.memory()
+            views = session.read_views()
+        differences = session.check(views)
+    report = Report(
+        workers=workers,
+        readers=readers,
+        read_files_seconds=read_files_seconds,
+        tables=tables,
+        indexes=indexes,
+        live=live,
+        memory=memory,
+        answers={question: answer(views) for question, answer in QUESTIONS.items()},
+        differences=differences,
+        seconds=time.perf_counter() - begin,
+    )
+    if as_json:
+        print(to_json(report))
+    else:
+        show(report, console)
+    return report.is_right

@@ -1,0 +1,129 @@
+"""What the demo found out, and its two forms: a JSON object, and tables for a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from ..requests import Isolation
+from .session import HydratedIndex, IndexMemory, LiveMonth, LoadedTable
+from .timings import Timings
+
+
+@dataclass(frozen=True)
+class Report:
+    """``read_files_seconds``: parsing the data's files. ``differences``: by view, empty when it is right."""
+
+    workers: int
+    readers: int
+    read_files_seconds: float
+    tables: list[LoadedTable]
+    indexes: list[HydratedIndex]
+    live: LiveMonth
+    memory: list[IndexMemory]
+    answers: Mapping[str, str]
+    differences: Mapping[str, list[str]]
+    seconds: float
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every view agrees with the batch recomputation."""
+        return not any(self.differences.values())
+
+
+def to_json(report: Report) -> str:
+    """The report as a JSON object; times are in seconds, sizes in bytes."""
+    return json.dumps({**asdict(report), "is_right": report.is_right}, indent=2, ensure_ascii=False)
+
+
+def show(report: Report, console: Console) -> None:
+    """Print the report as tables."""
+    console.print(_loaded(report))
+    console.print(_hydrated(report))
+    console.print(_fresh(report))
+    console.print(_memory(report))
+    console.print(_answers(report))
+    for name, sentences in report.differences.items():
+        for sentence in sentences:
+            console.print(f"[red]{name}: {sentence}[/red]")
+    checked = len(report.differences)
+    if report.is_right:
+        console.print(f"[green]All {checked} views agree with a batch recomputation of the whole year.[/green]")
+    console.print(f"{report.seconds:.1f} s in all, with {report.workers} worker(s) and {report.readers} reader(s).")
+
+
+def _loaded(report: Report) -> Table:
+    table = _table("Loaded: January to November", "table", rows=_NUMBER, seconds=_NUMBER, **{"rows/s": _NUMBER})
+    for loaded in report.tables:
+        table.add_row(loaded.name, *_rate(loaded.rows, loaded.seconds))
+    return table
+
+
+def _hydrated(report: Report) -> Table:
+    table = _table("Hydrated views", "index", what=_TEXT, rows=_NUMBER, flights=_NUMBER, seconds=_NUMBER, **_RATE)
+    for index in report.indexes:
+        rate = _rate(index.source_rows, index.seconds)
+        table.add_row(index.name, index.kind, f"{index.rows:,}", *rate)
+    return table
+
+
+def _fresh(report: Report) -> Table:
+    live = report.live
+    rows: list[tuple[str, Timings]] = [
+        ("write returned", live.commits),
+        ("every view read with it", live.fresh),
+        *((_READS[level], timings) for level, timings in live.reads.items()),
+    ]
+    names = list(dict.fromkeys(name for _, timings in rows for name in timings.percentiles))
+    title = f"December, live: {live.rows:,} changes in {live.ticks:,} ticks, {live.seconds:.1f} s"
+    table = _table(title, "until", samples=_NUMBER, **dict.fromkeys(names, _NUMBER), maximum=_NUMBER)
+    for what, timings in rows:
+        cells = (_duration(timings.percentiles.get(name)) for name in names)
+        table.add_row(what, f"{timings.samples:,}", *cells, _duration(timings.maximum))
+    return table
+
+
+def _memory(report: Report) -> Table:
+    table = _table("Memory by index", "index", records=_NUMBER, batches=_NUMBER, MiB=_NUMBER)
+    for index in sorted(report.memory, key=lambda index: -index.bytes):
+        table.add_row(index.name, f"{index.records:,}", f"{index.batches:,}", f"{index.bytes / 2**20:.2f}")
+    return table
+
+
+def _answers(report: Report) -> Table:
+    table = Table(title="What the views say", title_justify="left", show_header=False, show_lines=True)
+    table.add_column(style="bold", ratio=1)
+    table.add_column(ratio=2)
+    for question, answer in report.answers.items():
+        table.add_row(question, answer)
+    return table
+
+
+_TEXT, _NUMBER = "left", "right"
+_RATE = {"rows/s": _NUMBER}
+_READS = {
+    Isolation.STRICT_SERIALIZABLE: "lookup, strict serializable",
+    Isolation.SERIALIZABLE: "lookup, serializable",
+}
+
+
+def _table(title: str, first: str, **columns: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column(first)
+    for name, justify in columns.items():
+        table.add_column(name, justify="right" if justify == _NUMBER else "left")
+    return table
+
+
+def _rate(rows: int, seconds: float) -> Iterable[str]:
+    return f"{rows:,}", f"{seconds:.3f}", f"{rows / seconds:,.0f}"
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} µs"
