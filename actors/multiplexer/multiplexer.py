@@ -30,9 +30,9 @@ from ...messages.responses import Frontiers, PeekResponse, PeekResult, Response,
 from ..controller.messages import Connect, FromReplica
 from ..dispatch.base import SystemActor
 from ..peeks.union import unite
-from ..worker.refusals import refusal
 from ..settings import MAX_RESULT_SIZE, STASH_THRESHOLD, Settings
 from ..worker.messages import Barrier, BarrierReached, DataflowNumber, Fellows, FromWorker, Tagged
+from ..worker.refusals import refusal
 from .frontiers import FrontierMerge
 from .subscribes import SubscribeMerge
 
@@ -116,9 +116,7 @@ class Multiplexer(SystemActor):
         if len(self._workers) > 1:
             for sink in dataflow.sink_exports:
                 if isinstance(sink.connection, Subscribe):
-                    merge = SubscribeMerge(
-                        sink.id, dataflow.schema_of(sink.on), dataflow.as_of, len(self._workers)
-                    )
+                    merge = SubscribeMerge(sink.id, dataflow.schema_of(sink.on), dataflow.as_of, len(self._workers))
                     self._subscribes[sink.id, self._dataflows] = merge
         self._dataflows += 1
         self.broadcast(command)

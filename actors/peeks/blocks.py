@@ -45,9 +45,7 @@ def empty_block(schema: Schema) -> RowBlock:
 
 def rows_of(block: RowBlock, schema: Schema) -> Updates:
     """The inverse of :func:`row_block`; every time is 0."""
-    columns = tuple(
-        column_from_arrow(block.columns.column(i), field.type) for i, field in enumerate(schema.fields)
-    )
+    columns = tuple(column_from_arrow(block.columns.column(i), field.type) for i, field in enumerate(schema.fields))
     size = block.num_rows
     diffs = uniform(1, size) if block.diffs is None else block.diffs.to_numpy(zero_copy_only=False)
     return Updates(columns, uniform(0, size), diffs)
@@ -60,9 +58,7 @@ def update_block(updates: Updates, schema: Schema) -> UpdateBlock:
 
 def updates_of(block: UpdateBlock, schema: Schema) -> Updates:
     """The inverse of :func:`update_block`."""
-    columns = tuple(
-        column_from_arrow(block.columns.column(i), field.type) for i, field in enumerate(schema.fields)
-    )
+    columns = tuple(column_from_arrow(block.columns.column(i), field.type) for i, field in enumerate(schema.fields))
     size = block.num_rows
     return Updates(columns, _vector(block.times, size), _vector(block.diffs, size))
 
@@ -75,4 +71,3 @@ def _numbers(vector: Any) -> pa.Int64Array | int:
 
 def _vector(numbers: pa.Int64Array | int, size: int) -> Any:
     return uniform(numbers, size) if isinstance(numbers, int) else numbers.to_numpy(zero_copy_only=False)
-

@@ -1,0 +1,120 @@
+"""Keeps the introspection relations: what a worker tells of itself, as indexes like any other.
+
+Time stands still in these relations until somebody asks: a read at a time that is not sealed yet records the present
+state as the state from then on, and seals the time. Reading at an index' write frontier hence gives a fresh answer,
+and reading at an earlier time the answer that was given then. A relation costs nothing while nobody reads it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+from ...dataflow.arrangements.updates import Chunk, Updates, uniform
+from ...dataflow.columns.column import column_from_values
+from ...messages.commands import InstanceConfig
+from ...messages.dataflows import DataflowClass, IndexExport, RenderDataflow, SourceImport
+from ...messages.errors import ProtocolError
+from ...messages.frontiers import MINIMUM, Timestamp
+from ...messages.ids import GlobalId
+from ...messages.scalars import Value
+from ..worker.state import ComputeState, RunningDataflow
+from .relations import RELATIONS, IntrospectionRelation
+from .rows import ROWS
+
+Row = tuple[Value, ...]
+
+
+class Introspection:
+    """The indexes on introspection relations of one worker.
+
+    Args:
+        render: renders a dataflow under a number.
+        run: runs a dataflow at once, before all others.
+    """
+
+    def __init__(
+        self,
+        state: ComputeState,
+        render: Callable[[int, RenderDataflow], RunningDataflow],
+        run: Callable[[RunningDataflow], None],
+    ) -> None:
+        self._state = state
+        self._render = render
+        self._run = run
+        self._logs: list[_Log] = []
+        self.indexes: set[GlobalId] = set()
+        """The ids under which the relations are readable."""
+
+    def create(self, config: InstanceConfig) -> None:
+        """Export the relations that the configuration names.
+
+        Raises:
+            ProtocolError: there is no such relation, or its index id is taken.
+        """
+        ids = [logging.index for logging in config.logging]
+        for logging in config.logging:
+            if logging.relation not in RELATIONS:
+                known = ", ".join(RELATIONS)
+                raise ProtocolError(
+                    f"there is no introspection relation {logging.relation!r}; there are {known}", logging.index
+                )
+            if logging.index in self._state.collections or ids.count(logging.index) > 1:
+                raise ProtocolError("an export with this id exists already", logging.index)
+        self._state.config = config
+        for position, logging in enumerate(config.logging):
+            relation = RELATIONS[logging.relation]
+            # Creations are numbered from 0 and -1 stands for none.
+            running = self._render(-2 - position, _description(relation, logging.index))
+            self._logs.append(_Log(relation, running))
+            self.indexes.add(logging.index)
+
+    def advance(self, time: Timestamp) -> None:
+        """Seal every relation through ``time``."""
+        for log in self._logs:
+            if time >= log.upper:
+                log.record(ROWS[log.relation.name](self._state), time)
+                self._run(log.running)
+
+
+class _Log:
+    """One relation, and what was recorded in it last."""
+
+    __slots__ = ("_rows", "relation", "running", "upper")
+
+    def __init__(self, relation: IntrospectionRelation, running: RunningDataflow) -> None:
+        self.relation = relation
+        self.running = running
+        self.upper: Timestamp = MINIMUM
+        self._rows: Counter[Row] = Counter()
+
+    def record(self, rows: list[Row], time: Timestamp) -> None:
+        """These are the rows from ``time`` on."""
+        present = Counter(rows)
+        changes = {row: present[row] - self._rows[row] for row in present.keys() | self._rows.keys()}
+        changed = [(row, diff) for row, diff in changes.items() if diff]
+        oks = self._updates(changed, time) if changed else None
+        self.running.dataflow.feed(self.relation.source, Chunk(self.upper, time + 1, oks))
+        self.upper = time + 1
+        self._rows = present
+
+    def _updates(self, changed: list[tuple[Row, int]], time: Timestamp) -> Updates:
+        fields = self.relation.schema.fields
+        columns = [column_from_values([row[i] for row, _ in changed], field.type) for i, field in enumerate(fields)]
+        diffs = np.array([diff for _, diff in changed], np.int64)
+        return Updates(tuple(columns), uniform(time, len(changed)), diffs)
+
+
+def _description(relation: IntrospectionRelation, index: GlobalId) -> RenderDataflow:
+    return RenderDataflow(
+        debug_name=f"introspection {relation.name}",
+        source_imports=(SourceImport(relation.source, relation.source, relation.schema),),
+        index_imports=(),
+        objects_to_build=(),
+        index_exports=(IndexExport(index, relation.source, relation.key_expressions),),
+        sink_exports=(),
+        as_of=MINIMUM,
+        dataflow_class=DataflowClass.MAINTAINED,
+    )

@@ -1,0 +1,51 @@
+"""How the parts of a worker reach other actors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pykka
+
+from ...messages.responses import Response
+from .messages import DataflowNumber, FromWorker, Tagged
+from .state import ComputeState
+
+NO_INCARNATION: DataflowNumber = -1
+
+
+class Link:
+    """The worker's neighbours: fellow workers, the storage, and the multiplexer, which gets the responses of one
+    handler together."""
+
+    __slots__ = ("_multiplexer", "_responses", "_state", "fellows", "own", "storage")
+
+    def __init__(
+        self,
+        state: ComputeState,
+        own: pykka.ActorRef[Any],
+        multiplexer: pykka.ActorRef[Any],
+        storage: pykka.ActorRef[Any],
+    ) -> None:
+        self._state = state
+        self._multiplexer = multiplexer
+        self._responses: list[Tagged] = []
+        self.own = own
+        self.storage = storage
+        self.fellows: tuple[pykka.ActorRef[Any], ...] = (own,)
+        """All workers of the runtime, in order, this one included."""
+
+    def respond(self, response: Response, incarnation: DataflowNumber = NO_INCARNATION) -> None:
+        """Answer at the end of the handler.
+
+        Between ``Hello`` and ``InitializationComplete`` nothing is said: what there would be to say belongs to the
+        previous connection, and what is kept reports anew.
+        """
+        if self._state.replay is None:
+            self._responses.append(Tagged(incarnation, response))
+
+    def flush(self) -> None:
+        """Tell the multiplexer what was answered since the last flush."""
+        if self._responses:
+            responses = tuple(self._responses)
+            self._responses.clear()
+            self._multiplexer.tell(FromWorker(self._state.worker, self._state.nonce, responses))

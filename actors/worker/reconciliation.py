@@ -1,0 +1,96 @@
+"""What a worker does when a controller connects again: keep what can be kept, drop the rest, create what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...messages.commands import Command, CreateDataflow, CreateInstance, InstanceConfig
+from ...messages.dataflows import RenderDataflow
+from ...messages.errors import PillionError
+from ...messages.frontiers import less_than
+from ...messages.reconcile import InstalledDataflow, reconcile
+from .dataflows import Dataflows
+from .state import ComputeState, RunningDataflow
+from .stepping import Stepping
+
+
+class IncompatibleInstance(PillionError):
+    """A controller connected that wants another replica than this one is; the process must start anew."""
+
+    def __init__(self, installed: InstanceConfig, requested: InstanceConfig) -> None:
+        names = [n for n in installed.__struct_fields__ if getattr(installed, n) != getattr(requested, n)]
+        shown = "; ".join(f"{n} is {getattr(installed, n)!r}, requested is {getattr(requested, n)!r}" for n in names)
+        super().__init__(f"the replica was created with another configuration: {shown}. Start a new replica")
+        self.installed = installed
+        self.requested = requested
+
+
+class Reconciler:
+    """Brings together what is installed and the commands that were replayed."""
+
+    def __init__(self, state: ComputeState, dataflows: Dataflows, stepping: Stepping) -> None:
+        self._state = state
+        self._dataflows = dataflows
+        self._stepping = stepping
+
+    def begin(self, nonce: str) -> None:
+        """A connection opened: remember its commands until they are complete."""
+        self._state.nonce = nonce
+        self._state.replay = []
+
+    def complete(self, handle: Callable[[Command], None]) -> None:
+        """Reconcile, then handle every remembered command of which the effect is not there already.
+
+        Raises:
+            IncompatibleInstance: another configuration was requested, which cannot be changed.
+        """
+        state, replay = self._state, self._state.replay
+        if replay is None:
+            return
+        for command in replay:
+            if isinstance(command, CreateInstance) and state.config not in (None, command.config):
+                assert state.config is not None
+                raise IncompatibleInstance(state.config, command.config)
+        kept = self._keep(replay)
+        state.replay = None
+        for command in replay:
+            if isinstance(command, CreateDataflow) and command.dataflow.export_ids in kept:
+                self._dataflows.skip()
+            elif not isinstance(command, CreateInstance) or state.config is None:
+                handle(command)
+
+    def _keep(self, replay: list[Command]) -> dict[tuple[object, ...], RenderDataflow]:
+        """Drop what is not kept, silently, since what would be said belongs to the earlier connection; have the
+        rest report anew. Returns the kept descriptions by their exports."""
+        state = self._state
+        requested = [command.dataflow for command in replay if isinstance(command, CreateDataflow)]
+        installed = [running for running in state.dataflows.values() if not running.is_logging]
+        logging = [id for running in state.dataflows.values() if running.is_logging for id in running.exports]
+        plan = reconcile(
+            [InstalledDataflow(running.description, running.compactions) for running in installed], requested, logging
+        )
+        kept = {description.export_ids: description for description in plan.keep}
+        # The replayed creations record peers anew.
+        state.peers.clear()
+        for running in installed:
+            description = kept.get(running.description.export_ids)
+            if description is None:
+                self._dataflows.drop(running)
+            else:
+                running.description = description
+                self._restart(running)
+        for running in state.dataflows.values():
+            if running.is_logging:
+                running.compactions.clear()
+                self._restart(running)
+        return {**kept}
+
+    def _restart(self, running: RunningDataflow) -> None:
+        """Report a kept dataflow as if from scratch, and keep of it what is needed from the requested ``as_of`` on."""
+        as_of = running.description.as_of
+        for collection in running.exports.values():
+            collection.reported.restart(as_of)
+            if less_than(collection.compaction, as_of):
+                running.compactions[collection.id] = as_of
+            self._dataflows.compact(collection)
+        self._stepping.activate(running)

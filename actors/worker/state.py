@@ -1,0 +1,140 @@
+"""Everything a worker knows, in one place."""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from dataclasses import dataclass, field
+
+from ...dataflow.arrangements.snapshot import Scan
+from ...dataflow.arrangements.trace import Trace
+from ...dataflow.render import Dataflow
+from ...messages.commands import Command, InstanceConfig, Peek
+from ...messages.dataflows import RenderDataflow
+from ...messages.frontiers import Frontier
+from ...messages.ids import GlobalId, Nonce, PeekId
+from ..peeks.builder import PeekResultBuilder
+from ..settings import Settings
+from .messages import DataflowNumber, Exchanged, SinkPart
+from .placement import Placement
+from .reporting import ReportedFrontiers
+from .sinks import Sink
+
+
+class RunningDataflow:
+    """A dataflow that this worker renders."""
+
+    __slots__ = (
+        "compactions",
+        "dataflow",
+        "description",
+        "exports",
+        "hydrated_after",
+        "importers",
+        "is_active",
+        "number",
+        "scheduled_at",
+    )
+
+    def __init__(self, number: DataflowNumber, description: RenderDataflow, dataflow: Dataflow) -> None:
+        self.number = number
+        self.description = description
+        self.dataflow = dataflow
+        self.exports: dict[GlobalId, Collection] = {}
+        """Those that were not dropped."""
+        self.compactions: dict[GlobalId, Frontier] = {}
+        """The last ``AllowCompaction`` of each export that ever had one, also of those that were dropped."""
+        self.importers: list[RunningDataflow] = []
+        """Those that import one of its indexes: when it moves, they have work."""
+        self.is_active = False
+        """Whether it waits for its turn."""
+        self.scheduled_at: float | None = None
+        self.hydrated_after: float | None = None
+        """Seconds from being scheduled until every export was complete at ``as_of``."""
+
+    @property
+    def is_logging(self) -> bool:
+        """Whether it keeps an introspection relation: made by ``CreateInstance``, not by ``CreateDataflow``."""
+        return self.number < 0
+
+
+class Collection:
+    """An export of a dataflow that this worker renders. ``sink`` is None for an index."""
+
+    __slots__ = ("id", "reported", "running", "sink")
+
+    def __init__(self, id: GlobalId, running: RunningDataflow, sink: Sink | None) -> None:
+        self.id = id
+        self.running = running
+        self.sink = sink
+        self.reported = ReportedFrontiers(id, running.description.as_of)
+
+    @property
+    def compaction(self) -> Frontier:
+        """What ``AllowCompaction`` allowed last, at first ``as_of``."""
+        return self.running.compactions.get(self.id, self.running.description.as_of)
+
+
+@dataclass(slots=True)
+class Peer:
+    """An export of a dataflow that the other runtime of the process renders."""
+
+    id: GlobalId
+    description: RenderDataflow
+    compaction: Frontier
+
+
+class PeekState(enum.StrEnum):
+    """Why a peek is not answered yet."""
+
+    QUEUED = "queued"
+    SCANNING = "scanning"
+    READING_SHARD = "reading shard"
+
+
+@dataclass(slots=True, eq=False)
+class PendingPeek:
+    """A peek that is not answered yet. ``scan`` and ``builder`` are set while it is scanning."""
+
+    peek: Peek
+    state: PeekState
+    scan: Scan | None = None
+    builder: PeekResultBuilder | None = None
+
+
+@dataclass(slots=True)
+class ComputeState:
+    """A worker's state. The collections of one dataflow are in ``collections`` and in its ``exports``.
+
+    Attributes:
+        replay: the commands since ``Hello``, while ``InitializationComplete`` has not come; else None.
+        collections: what this runtime renders, and hence reports.
+        traces: the indexes that can be read and imported.
+        peers: what the other runtime renders.
+        dataflows: those with an export that was not dropped, in the order in which they were created.
+        next_dataflow: the number of the next ``CreateDataflow``.
+        ready: the dataflows that may have work, in order of their turn.
+        early: what fellow workers sent for dataflows that this worker has not been told to create yet.
+        peeks: those that are not answered yet.
+        queued_peeks: those that wait until an index seals their time, by index.
+        scans: those that read on at their turn.
+    """
+
+    worker: int
+    placement: Placement
+    settings: Settings = field(default_factory=Settings)
+    nonce: Nonce = ""
+    replay: list[Command] | None = None
+    config: InstanceConfig | None = None
+    collections: dict[GlobalId, Collection] = field(default_factory=dict[GlobalId, Collection])
+    traces: dict[GlobalId, Trace] = field(default_factory=dict[GlobalId, Trace])
+    peers: dict[GlobalId, Peer] = field(default_factory=dict[GlobalId, Peer])
+    dataflows: dict[DataflowNumber, RunningDataflow] = field(default_factory=dict[DataflowNumber, RunningDataflow])
+    next_dataflow: DataflowNumber = 0
+    ready: deque[RunningDataflow] = field(default_factory=deque[RunningDataflow])
+    early: dict[DataflowNumber, list[Exchanged | SinkPart]] = field(
+        default_factory=dict[DataflowNumber, list[Exchanged | SinkPart]]
+    )
+    peeks: dict[PeekId, PendingPeek] = field(default_factory=dict[PeekId, PendingPeek])
+    queued_peeks: dict[GlobalId, list[PendingPeek]] = field(default_factory=dict[GlobalId, list[PendingPeek]])
+    scans: deque[PendingPeek] = field(default_factory=deque[PendingPeek])

@@ -1,0 +1,267 @@
+"""The worker actor: hears commands in the order of ``docs/protocol.md``, and the messages that its work depends on.
+
+A handler ends by telling what it has to say, and by sending itself a :class:`Turn` when something is left to do; so
+long work and messages alternate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pykka
+
+from ...messages.commands import (
+    AllowCompaction,
+    AllowWrites,
+    CancelPeek,
+    Command,
+    CreateDataflow,
+    CreateInstance,
+    Hello,
+    InitializationComplete,
+    Peek,
+    Schedule,
+    UpdateConfiguration,
+)
+from ...messages.errors import PillionError, ProtocolError
+from ...messages.frontiers import MINIMUM, Timestamp
+from ...messages.ids import GlobalId
+from ..dispatch.base import SystemActor
+from ..introspection.log import Introspection
+from ..settings import IDLE_SECONDS, IDLE_SLICE
+from ..storage.messages import Appended, ShardChanges, ShardRead, ShardSnapshot, SnapshotRefused, UpperMismatch
+from .dataflows import Dataflows
+from .feeds import Feeds
+from .link import Link
+from .messages import Barrier, BarrierReached, Exchanged, Fellows, Idle, SinkPart, Turn
+from .peeks import Peeks
+from .placement import Placement
+from .process_globals import ProcessGlobals, apply_settings
+from .reconciliation import Reconciler
+from .refusals import refusal_of
+from .state import ComputeState
+from .stepping import Stepping
+
+
+class Worker(SystemActor):
+    """One worker of a runtime.
+
+    Args:
+        worker: its index, from 0.
+        placement: the role of its runtime.
+        process_globals: whether it applies the settings of which the process has one value.
+        trust: load the Python functions in plans, which runs code of whoever sent them.
+    """
+
+    handlers: ClassVar = {
+        Hello: "hello",
+        CreateInstance: "command",
+        InitializationComplete: "initialization_complete",
+        UpdateConfiguration: "command",
+        CreateDataflow: "command",
+        Schedule: "command",
+        AllowWrites: "command",
+        AllowCompaction: "command",
+        Peek: "peek",
+        CancelPeek: "command",
+        ShardChanges: "changes",
+        ShardSnapshot: "snapshot",
+        SnapshotRefused: "snapshot_refused",
+        ShardRead: "shard_read",
+        Appended: "append_answered",
+        UpperMismatch: "append_answered",
+        Exchanged: "exchanged",
+        SinkPart: "exchanged",
+        Turn: "turn",
+        Idle: "idle",
+        Fellows: "fellows",
+        Barrier: "barrier",
+    }
+
+    def __init__(
+        self,
+        worker: int,
+        multiplexer: pykka.ActorRef[Any],
+        storage: pykka.ActorRef[Any],
+        *,
+        placement: Placement = Placement.SOLO,
+        process_globals: ProcessGlobals = ProcessGlobals.APPLY,
+        trust: bool = False,
+    ) -> None:
+        super().__init__(worker=worker)
+        self._multiplexer = multiplexer
+        self._process_globals = process_globals
+        self.state = ComputeState(worker, placement)
+        clock = self.services.clock
+        self._link = Link(self.state, self.actor_ref, multiplexer, storage)
+        self._feeds = Feeds(self.state, self._link)
+        self._peeks = Peeks(self.state, self._link, trust)
+        self._stepping = Stepping(self.state, self._link, self._peeks, clock)
+        self._dataflows = Dataflows(self.state, self._link, self._feeds, self._stepping, trust)
+        self._reconciler = Reconciler(self.state, self._dataflows, self._stepping)
+        self._introspection = Introspection(self.state, self._dataflows.render, self._stepping.run)
+        self._commands: dict[type, Callable[[Any], None]] = {
+            CreateInstance: self._create_instance,
+            UpdateConfiguration: self._update_configuration,
+            CreateDataflow: self._create_dataflow,
+            Schedule: self._dataflows.schedule,
+            AllowWrites: self._dataflows.allow_writes,
+            AllowCompaction: self._dataflows.allow_compaction,
+            Peek: self._peek,
+            CancelPeek: self._peeks.cancel,
+        }
+        self._turn_is_coming = False
+        self._idle_is_coming = False
+        self._busy_until = clock.now()
+        self._latest: Timestamp = MINIMUM
+        """The latest time of which changes were heard."""
+
+    # --- Commands ---
+
+    def hello(self, command: Hello) -> None:
+        self._peeks.forget()
+        self._reconciler.begin(command.nonce)
+        self._finish()
+
+    def initialization_complete(self, command: InitializationComplete) -> None:
+        self._reconciler.complete(self._handle)
+        self._stepping.turn()
+        self._finish()
+
+    def command(self, command: Command) -> None:
+        if self.state.replay is not None:
+            self.state.replay.append(command)
+            return
+        self._handle(command)
+        self._finish()
+
+    def peek(self, command: Peek) -> None:
+        if self.state.replay is not None:
+            self.state.replay.append(command)
+            return
+        self._peek(command)
+        self._finish()
+
+    def _handle(self, command: Command) -> None:
+        """Do what a command says, or refuse it: then it has changed nothing."""
+        try:
+            self._commands[command.__class__](command)
+        except PillionError as error:
+            name = type(command).__name__
+            refused = error if isinstance(error, ProtocolError) else ProtocolError(str(error))
+            # Every worker refuses it alike: one tells.
+            if self.state.worker == 0:
+                self.log.warning("refused a command", command=name, reason=str(error))
+                self._link.respond(refusal_of(name, refused))
+
+    def _create_instance(self, command: CreateInstance) -> None:
+        if self.state.config is not None:
+            raise ProtocolError("the instance is created already; a new connection may create it again")
+        self._introspection.create(command.config)
+
+    def _update_configuration(self, command: UpdateConfiguration) -> None:
+        problems = self.state.settings.update(command.updates)
+        if self.state.worker == 0:
+            for problem in problems:
+                self.log.warning("ignored a setting", problem=problem)
+            if self._process_globals is ProcessGlobals.APPLY:
+                apply_settings(self.state.settings)
+
+    def _create_dataflow(self, command: CreateDataflow) -> None:
+        for index in command.dataflow.index_imports:
+            self._introspect(index.id, command.dataflow.as_of)
+        self._dataflows.create(command)
+
+    def _peek(self, command: Peek) -> None:
+        if self._introspection.indexes:
+            self._introspect(command.target.id, command.timestamp)
+        self._peeks.peek(command)
+
+    def _introspect(self, id: GlobalId, time: Timestamp) -> None:
+        """Whoever reads an introspection relation sees the state at this moment."""
+        if id in self._introspection.indexes:
+            self._introspection.advance(time)
+
+    # --- From the storage ---
+
+    def changes(self, message: ShardChanges) -> None:
+        for running in self._feeds.changes(message):
+            self._stepping.activate(running)
+        upper = message.chunks[-1][1].upper
+        if upper is not None and upper > self._latest:
+            self._latest = upper - 1
+        self._work()
+
+    def snapshot(self, message: ShardSnapshot) -> None:
+        running = self._feeds.snapshot(message)
+        if running is not None:
+            self._stepping.activate(running)
+        self._work()
+
+    def snapshot_refused(self, message: SnapshotRefused) -> None:
+        running = self._feeds.refused(message)
+        if running is not None:
+            self._stepping.activate(running)
+        self._work()
+
+    def shard_read(self, message: ShardRead) -> None:
+        self._peeks.shard_read(message)
+        self._finish()
+
+    def append_answered(self, message: Appended | UpperMismatch) -> None:
+        self._dataflows.append_answered(message)
+        self._finish()
+
+    # --- From fellow workers and from itself ---
+
+    def exchanged(self, message: Exchanged | SinkPart) -> None:
+        self._dataflows.exchanged(message)
+        self._work()
+
+    def turn(self, message: Turn) -> None:
+        self._turn_is_coming = False
+        self._peeks.slice()
+        self._work()
+
+    def idle(self, message: Idle) -> None:
+        """Once nothing has happened for a while: merge what is left to merge, and let readers of introspection see
+        what has become."""
+        rest = self._busy_until - self.services.clock.now()
+        if rest > 0:
+            self.after(rest, message)
+            return
+        more = False
+        for running in self.state.dataflows.values():
+            more |= running.dataflow.maintain(self.state.settings.get(IDLE_SLICE))
+        if more:
+            self.tell_self(message)
+            return
+        self._idle_is_coming = False
+        if any(running.is_logging and running.importers for running in self.state.dataflows.values()):
+            self._introspection.advance(self._latest)
+        self._finish()
+
+    def fellows(self, message: Fellows) -> None:
+        self._link.fellows = message.workers
+
+    def barrier(self, message: Barrier) -> None:
+        self._finish()
+        self._multiplexer.tell(BarrierReached(message))
+
+    def _work(self) -> None:
+        """A turn of maintenance; afterwards the worker is idle unless more comes."""
+        self._stepping.turn()
+        idle_after = self.state.settings.get(IDLE_SECONDS)
+        self._busy_until = self.services.clock.now() + idle_after
+        if not self._idle_is_coming:
+            self._idle_is_coming = True
+            self.after(idle_after, Idle())
+        self._finish()
+
+    def _finish(self) -> None:
+        """The end of every handler."""
+        self._link.flush()
+        if (self.state.ready or self.state.scans) and not self._turn_is_coming:
+            self._turn_is_coming = True
+            self.tell_self(Turn())
