@@ -139,15 +139,7 @@ def _bind_conditional(node: Conditional, scope: Scope) -> Bound:
 
 
 def _bind_chain(function: str, node: Call, scope: Scope) -> Bound:
-    """``a & b & c`` as one call."""
-    operands: list[Bound] = []
-    pending = list(reversed(node.arguments))
-    while pending:
-        argument = pending.pop()
-        if isinstance(argument, Call) and argument.function == function:
-            pending.extend(reversed(argument.arguments))
-        else:
-            operands.append(bind(argument, scope))
+    operands = [bind(argument, scope) for argument in node.arguments]
     for operand in operands:
         if operand.sql is not SqlType.BOOLEAN and not operand.is_null:
             symbol = "&" if function == "and" else "|"

@@ -35,7 +35,7 @@ class UnknownColumnError(RelationError, KeyError):
 
 def suggestion(given: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: the close matches, else all that exist."""
-    names = list(known)
+    names = [str(name) for name in known]
     close = difflib.get_close_matches(given, names, n=3, cutoff=0.6)
     if not close:
         close = [name for name in names if name.lower() == given.lower()]

@@ -180,24 +180,22 @@ class Expression:
         members = [as_expression(value) for value in values]
         if not members:
             return Expression(Constant(False), self.output_name)
-        found = _call("=", self, members[0])
-        for member in members[1:]:
-            found = found | _call("=", self, member)
-        return found
+        equal = tuple(Call("=", (self._node, member.node)) for member in members)
+        return Expression(equal[0] if len(equal) == 1 else Call("or", equal))
 
     # Boolean logic
 
     def __and__(self, other: ExpressionOrValue) -> Expression:
-        return _call("and", self, other)
+        return _connect("and", self, other)
 
     def __rand__(self, other: ExpressionOrValue) -> Expression:
-        return _call("and", other, self)
+        return _connect("and", other, self)
 
     def __or__(self, other: ExpressionOrValue) -> Expression:
-        return _call("or", self, other)
+        return _connect("or", self, other)
 
     def __ror__(self, other: ExpressionOrValue) -> Expression:
-        return _call("or", other, self)
+        return _connect("or", other, self)
 
     def __xor__(self, other: ExpressionOrValue) -> Expression:
         return _call("!=", self, other)
@@ -372,5 +370,12 @@ def as_column(given: Expression | str) -> Expression:
 
 
 def _call(function: str, *arguments: object) -> Expression:
-    given = [as_expression(argument) for argument in arguments]
-    return Expression(Call(function, tuple(argument.node for argument in given)))
+    return Expression(Call(function, tuple(as_expression(argument).node for argument in arguments)))
+
+
+def _connect(function: str, left: object, right: object) -> Expression:
+    """``a & b & c`` as one call, so that long chains do not nest."""
+    parts: list[Node] = []
+    for side in (as_expression(left).node, as_expression(right).node):
+        parts.extend(side.arguments if isinstance(side, Call) and side.function == function else (side,))
+    return Expression(Call(function, tuple(parts)))

@@ -5,10 +5,30 @@ Columns are names here; :mod:`.binding` turns a tree into positional scalars aga
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar, cast
 
 from ...messages.scalars import UserFunction, Value
 from ...messages.types import SqlType
+from .errors import RelationError
+
+MAX_DEPTH = 100
+"""How deep expressions may nest; the engine's own limit is above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Nested:
+    """Base of nodes that are made of others: keeps how deep they nest, and the limit on it."""
+
+    depth: int = field(init=False, repr=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        depth = 1 + max((child.depth for child in children(cast("Node", self))), default=0)
+        if depth > MAX_DEPTH:
+            raise RelationError(
+                f"an expression is nested deeper than {MAX_DEPTH} levels; compute a part of it with with_columns first"
+            )
+        object.__setattr__(self, "depth", depth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +36,7 @@ class ColumnName:
     """A column of the relation, by name."""
 
     name: str
+    depth: ClassVar[int] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +45,11 @@ class Constant:
 
     value: Value
     type: SqlType | None = None
+    depth: ClassVar[int] = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(_Nested):
     """A function of the table in :mod:`.functions`, by name."""
 
     function: str
@@ -35,13 +57,13 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(_Nested):
     input: Node
     type: SqlType
 
 
 @dataclass(frozen=True, slots=True)
-class Conditional:
+class Conditional(_Nested):
     """The value of the first branch whose condition is true, else ``otherwise``, else NULL."""
 
     branches: tuple[tuple[Node, Node], ...]
@@ -49,7 +71,7 @@ class Conditional:
 
 
 @dataclass(frozen=True, slots=True)
-class CallUser:
+class CallUser(_Nested):
     """A user function, with the types that it declared for its arguments (None: whatever comes)."""
 
     function: UserFunction
@@ -57,7 +79,7 @@ class CallUser:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregation:
+class Aggregation(_Nested):
     """An aggregate over the rows of a group; ``input`` None is ``count(*)``."""
 
     function: str
@@ -70,6 +92,8 @@ class Aggregation:
 Node = ColumnName | Constant | Call | Cast | Conditional | CallUser | Aggregation
 
 _INFIX = frozenset({"+", "-", "*", "/", "//", "%", "=", "!=", "<", "<=", ">", ">=", "and", "or"})
+_SHOWN = 8
+"""Operands of one ``&`` or ``|`` that are shown."""
 _SYMBOLS = {"=": "==", "and": "&", "or": "|"}
 
 
@@ -80,8 +104,10 @@ def show(node: Node) -> str:
             return f"col({name!r})"
         case Constant(value):
             return repr(value)
-        case Call(function, (left, right)) if function in _INFIX:
-            return f"{_operand(left)} {_SYMBOLS.get(function, function)} {_operand(right)}"
+        case Call(function, arguments) if function in _INFIX:
+            symbol = _SYMBOLS.get(function, function)
+            shown = [_operand(argument) for argument in arguments[:_SHOWN]]
+            return f" {symbol} ".join(shown if len(arguments) <= _SHOWN else [*shown, "…"])
         case Call("not", (argument,)):
             return f"~{_operand(argument)}"
         case Call("is_null", (argument,)):

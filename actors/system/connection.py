@@ -1,0 +1,66 @@
+"""How the handles of an application (tables, indexes, subscriptions) reach the controller."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pykka
+
+from ..dispatch.base import Dispatcher
+from ..dispatch.oneshot import OneShot, Stream
+from ..errors import SystemStopped
+from ..requests import Cancel, Request
+
+
+class Connection:
+    """Sends requests to one controller and waits for the answers. Used by any number of application threads."""
+
+    __slots__ = ("_closed", "_controller", "_dispatcher")
+
+    def __init__(self, dispatcher: Dispatcher, controller: pykka.ActorRef[Any]) -> None:
+        self._dispatcher = dispatcher
+        self._controller = controller
+        self._closed = threading.Event()
+
+    def ask(self, make: Callable[[OneShot[Any]], Request]) -> Any:
+        """Send the request that ``make`` makes of a reply, and wait for the answer.
+
+        Whatever interrupts the wait (Ctrl-C) withdraws the request and goes on up; the system stays healthy.
+
+        Raises:
+            PillionError: the request was refused.
+            SystemStopped: the system was stopped.
+        """
+        reply = self.send(make)
+        try:
+            return reply.get()
+        except BaseException:
+            if not reply.is_set:
+                self._controller.tell(Cancel(reply))
+            raise
+
+    def send(self, make: Callable[[OneShot[Any]], Request]) -> OneShot[Any]:
+        """Send a request without waiting for the answer.
+
+        Raises:
+            SystemStopped: the system was stopped.
+        """
+        if self._closed.is_set():
+            raise SystemStopped
+        reply = self._dispatcher.reply()
+        self._controller.tell(make(reply))
+        return reply
+
+    def stream(self) -> Stream[Any]:
+        """A queue of results to put into a request."""
+        return self._dispatcher.stream()
+
+    @property
+    def is_closed(self) -> bool:
+        return self._closed.is_set()
+
+    def close(self) -> None:
+        """Refuse every request from now on."""
+        self._closed.set()

@@ -1,0 +1,85 @@
+"""What all reads take: isolation, an explicit time, a timeout, an order and a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...messages.commands import Finishing
+from ...messages.frontiers import Timestamp
+from ...messages.relations import Order
+from ...messages.types import Schema
+from ..relations.binding import position_of
+from ..relations.errors import RelationError, suggestion
+from ..relations.relation import check_count
+from ..requests import Isolation
+
+IsolationLike = Isolation | str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """When to read."""
+
+    isolation: Isolation
+    as_of: Timestamp | None
+    timeout: float | None
+
+
+def read_options(isolation: IsolationLike, as_of: Timestamp | None, timeout: float | None) -> ReadOptions:
+    """The options that these arguments mean.
+
+    Raises:
+        ValueError: there is no such isolation, time or timeout.
+    """
+    try:
+        level = Isolation(isolation)
+    except ValueError:
+        levels = tuple(level.value for level in Isolation)
+        raise ValueError(f"there is no isolation {isolation!r}{suggestion(str(isolation), levels)}") from None
+    if as_of is not None and (not isinstance(as_of, int) or isinstance(as_of, bool) or as_of < 0):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError(f"as_of is a timestamp, a whole number from 0 on, and {as_of!r} was given")
+    if timeout is not None and not timeout >= 0:
+        raise ValueError(f"timeout is a number of seconds from 0 on, and {timeout!r} was given")
+    return ReadOptions(level, as_of, timeout)
+
+
+def finishing(
+    schema: Schema,
+    order_by: str | Sequence[str],
+    descending: bool | Sequence[bool],
+    nulls_first: bool | Sequence[bool],
+    limit: int | None,
+    offset: int,
+    where: str,
+) -> Finishing:
+    """Order and limit over a result with this schema.
+
+    Raises:
+        UnknownColumnError: the result has no such column.
+        RelationError: no number of rows, or not as many directions as columns.
+    """
+    if not order_by and limit is None and not offset:
+        return _EVERYTHING
+    check_count(where, "limit", limit)
+    check_count(where, "offset", offset)
+    names = [order_by] if isinstance(order_by, str) else list(order_by)
+    for name in names:
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise RelationError(f"{where}: order_by takes names of result columns, and {name!r} was given")
+    downward, first = _each(descending, names, "descending"), _each(nulls_first, names, "nulls_first")
+    orders = [
+        Order(position_of(name, schema, f"{where} order_by"), down, nulls)
+        for name, down, nulls in zip(names, downward, first, strict=True)
+    ]
+    return Finishing(tuple(orders), limit, offset)
+
+
+_EVERYTHING = Finishing()
+
+
+def _each(given: bool | Sequence[bool], names: list[str], parameter: str) -> list[bool]:
+    values = [given] * len(names) if isinstance(given, bool) else list(given)
+    if len(values) != len(names):
+        raise RelationError(f"{parameter} takes one bool, or one for each of {names}; {given!r} was given")
+    return values

@@ -1,0 +1,388 @@
+"""The system that an application embeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+
+from ...messages.commands import Setting
+from ...messages.frontiers import Frontier, Timestamp
+from ...messages.ids import GlobalId
+from ...messages.types import Field, Schema
+from ..relations.binding import RowScope, bind, position_of
+from ..relations.errors import RelationError, suggestion
+from ..relations.expressions import as_column
+from ..relations.relation import Relation
+from ..relations.selection import ColumnLike
+from ..relations.types import TypeLike, schema_of
+from ..requests import (
+    CollectionInfo,
+    CollectionKind,
+    Configure,
+    CopyRelation,
+    CreateIndex,
+    CreateMaterializedView,
+    CreateTable,
+    CreateView,
+    Drop,
+    Explain,
+    Explained,
+    Insert,
+    Isolation,
+    ListCollections,
+    Query,
+    ReadPolicy,
+    ReadResult,
+    Subscribed,
+    SubscribeTo,
+)
+from . import handles
+from .connection import Connection
+from .explanation import show_explained
+from .index import Index
+from .ingest import Ingest, schema_of_data
+from .introspection import Introspection
+from .reading import IsolationLike, finishing, read_options
+from .result import Result
+from .subscription import Subscription
+from .table import Table
+from .transaction import Transaction, commit_one
+from .view import IntrospectionRelation, MaterializedView, View
+from .wiring import start
+
+Handle = Table | View | Index
+
+
+class ActorSystem:
+    """Tables, views over them, and indexes that are kept up to date while rows change and readers read.
+
+        with ActorSystem(workers=2) as system:
+            orders = system.create_table("orders", {"id": int, "region": str, "amount": float}, key=["id"])
+            totals = system.view("totals", orders.group_by("region").agg(total=sum("amount")))
+            index = system.create_index(totals, key=["region"])
+            orders.insert([(1, "north", 9.5)])
+            index.lookup("north").rows()
+
+    It starts when it is made, runs on threads of its own, and ends with its ``with`` block or with :meth:`stop`.
+    Any number of threads may use it at once. When one of its actors fails, what is outstanding gets the original
+    error, and later requests are refused with ``SystemFailed``; the application lives on.
+    """
+
+    def __init__(self, workers: int = 1, settings: Mapping[str, Setting] | None = None) -> None:
+        """Start ``workers`` worker threads and what belongs to them.
+
+        Raises:
+            ValueError: ``workers`` is no number from 1 on.
+        """
+        if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"workers is the number of worker threads, from 1 on, and {workers!r} was given")
+        self._running = start(workers)
+        self._connection = Connection(self._running.dispatcher, self._running.controller)
+        self.introspection = Introspection(self._introspection_relations)
+        """What the system says about itself: ``system.introspection.frontiers`` is a relation."""
+        if settings:
+            self.configure(settings)
+
+    # Its life
+
+    def stop(self) -> None:
+        """Stop everything and wait until no thread is left. Outstanding requests are refused with ``SystemStopped``,
+        as are later ones. May be called again."""
+        self._connection.close()
+        self._running.stop()
+
+    def __enter__(self) -> ActorSystem:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def configure(self, settings: Mapping[str, Setting] | None = None, **named: Setting) -> None:
+        """Change settings while the system runs."""
+        updates = tuple({**(settings or {}), **named}.items())
+        self._connection.ask(lambda reply: Configure(updates=updates, reply=reply))
+
+    # Making collections
+
+    def create_table(
+        self,
+        name: str,
+        schema: Mapping[str, TypeLike] | pa.Schema | Schema | object,
+        *,
+        key: str | Sequence[str] | None = None,
+        history: int | None = 0,
+    ) -> Table:
+        """A table, from a mapping of column name to type, an Arrow schema, or data (then with its rows in it).
+
+        A type takes NULL when it says so: ``"bigint?"``, ``int | None``; an Arrow field says it itself.
+
+        Args:
+            key: columns that are different in every row; a row whose key exists is refused.
+            history: how many timestamps before the latest one stay readable with ``as_of``; None: all.
+
+        Raises:
+            RelationError, ExpressionTypeError: no schema, or one that no table can have.
+            RejectedData: data that does not fit.
+            DuplicateName: another collection has this name.
+        """
+        described, data = _schema_and_data(name, schema)
+        keys = [key] if isinstance(key, str) else list(key or ())
+        positions = tuple(position_of(column, described, f"create_table {name!r} key") for column in keys)
+        fields = tuple(
+            Field(field.name, field.type, field.nullable and position not in positions)
+            for position, field in enumerate(described.fields)
+        )
+        described = Schema(fields)
+        columns = None if data is None else Ingest(name, described).columns(data)
+        policy = ReadPolicy(history)
+        id: GlobalId = self._connection.ask(
+            lambda reply: CreateTable(name=name, schema=described, key=positions, policy=policy, reply=reply)
+        )
+        table = Table(self, self._connection, id, name, described, tuple(keys))
+        if columns is not None and len(columns[0]):
+            commit_one(self._connection, Insert(id, columns))
+        return table
+
+    def view(self, name: str, relation: Relation) -> View:
+        """A named relation. Nothing is computed until it is indexed or read."""
+        self._check(relation, "view")
+        id: GlobalId = self._connection.ask(
+            lambda reply: CreateView(name=name, relation=relation.algebra, schema=relation.schema, reply=reply)
+        )
+        return View(self, id, name, relation.schema)
+
+    def materialized_view(
+        self, name: str, relation: Relation, *, history: int | None = 0, wait: bool = False
+    ) -> MaterializedView:
+        """A relation whose rows are kept in the system's storage, up to date. ``wait``: return when it is readable."""
+        self._check(relation, "materialized_view")
+        policy = ReadPolicy(history)
+        id: GlobalId = self._connection.ask(
+            lambda reply: CreateMaterializedView(
+                name=name, relation=relation.algebra, schema=relation.schema, policy=policy, wait=wait, reply=reply
+            )
+        )
+        return MaterializedView(self, id, name, relation.schema)
+
+    def create_index(
+        self,
+        on: Relation,
+        key: ColumnLike | Sequence[ColumnLike] | None = None,
+        *,
+        name: str | None = None,
+        history: int | None = 0,
+        wait: bool = False,
+    ) -> Index:
+        """Keep a table or a view in memory, up to date and arranged by ``key``, for cheap reads.
+
+        Args:
+            on: a table or a view; any other relation becomes a view first, called like the index.
+            key: columns or expressions; None: the table's key, else all columns.
+            wait: return when it is readable; otherwise a read waits for that.
+        """
+        self._check(on, "create_index")
+        source = on if isinstance(on, Table | View) else self.view(f"{name or self._fresh_name('index')}_view", on)
+        columns = self._index_key(source, key)
+        called = name or f"{source.name}_by_{'_'.join(str(c) if isinstance(c, str) else 'expr' for c in columns)}"
+        scope = RowScope(source.schema, f"create_index {called!r}")
+        bound = [bind(as_column(column).node, scope) for column in columns]
+        scalars = tuple(part.scalar for part in bound)
+        policy = ReadPolicy(history)
+        id: GlobalId = self._connection.ask(
+            lambda reply: CreateIndex(name=called, on=source.id, key=scalars, policy=policy, wait=wait, reply=reply)
+        )
+        parts = tuple((part.scalar, part.sql, part.shown) for part in bound)
+        return Index(self._connection, id, called, source.id, source.schema, parts)
+
+    def _index_key(self, on: Table | View, key: ColumnLike | Sequence[ColumnLike] | None) -> list[ColumnLike]:
+        if key is None:
+            return list(on.key) if isinstance(on, Table) and on.key else list(on.columns)
+        columns = list(key) if isinstance(key, list | tuple) else [key]
+        if not columns:
+            raise RelationError("create_index: key is empty; leave it out for all columns")
+        return columns  # type: ignore[return-value]
+
+    def _fresh_name(self, prefix: str) -> str:
+        taken = {info.name for info in self.collections()}
+        number = 1
+        while f"{prefix}{number}_view" in taken:
+            number += 1
+        return f"{prefix}{number}"
+
+    def drop(self, handle: Handle | str, *, cascade: bool = False) -> None:
+        """Drop a table, a view or an index (or the one of this name).
+
+        Raises:
+            StillUsed: others use it, and ``cascade`` does not say that they go too.
+        """
+        id = self._info(handle).id if isinstance(handle, str) else handle.id
+        self._connection.ask(lambda reply: Drop(id=id, cascade=cascade, reply=reply))
+
+    # Finding collections
+
+    def collections(self) -> tuple[CollectionInfo, ...]:
+        """What there is: tables, views, indexes, introspection relations."""
+        return self._connection.ask(lambda reply: ListCollections(reply=reply))
+
+    def get(self, name: str) -> Handle:
+        """The table, view or index of this name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        return handles.handle(self, self._connection, self._info(name), self.collections())
+
+    def __getitem__(self, name: str) -> Handle:
+        return self.get(name)
+
+    def _info(self, name: str) -> CollectionInfo:
+        found = self.collections()
+        for info in found:
+            if info.name == name:
+                return info
+        names = [info.name for info in found if info.kind is not CollectionKind.INTROSPECTION]
+        raise KeyError(f"there is no table, view or index {name!r}{suggestion(name, names)}")
+
+    def _introspection_relations(self) -> dict[str, IntrospectionRelation]:
+        return {
+            info.name: IntrospectionRelation(self, info.id, info.name, info.schema)
+            for info in self.collections()
+            if info.kind is CollectionKind.INTROSPECTION
+        }
+
+    # Writing
+
+    def transaction(self) -> Transaction:
+        """``with system.transaction() as tx: tx.insert(orders, …); tx.delete(…)``: all at one timestamp, or nothing."""
+        return Transaction(self._connection)
+
+    # Reading
+
+    def query(
+        self,
+        relation: Relation,
+        *,
+        order_by: str | Sequence[str] = (),
+        descending: bool | Sequence[bool] = False,
+        nulls_first: bool | Sequence[bool] = False,
+        limit: int | None = None,
+        offset: int = 0,
+        isolation: IsolationLike = Isolation.STRICT_SERIALIZABLE,
+        as_of: Timestamp | None = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """The rows of a relation now (or ``as_of`` a timestamp): off an index when one has them, else computed.
+
+        Args:
+            isolation: ``"strict serializable"`` sees every write that returned before; ``"serializable"`` reads the
+                latest time at which everything is complete, without waiting.
+            timeout: seconds after which the read is given up with ``ReadTimeout``.
+        """
+        self._check(relation, "query")
+        finish = finishing(relation.schema, order_by, descending, nulls_first, limit, offset, "query")
+        options = read_options(isolation, as_of, timeout)
+        result: ReadResult = self._connection.ask(
+            lambda reply: Query(
+                relation=relation.algebra,
+                schema=relation.schema,
+                finishing=finish,
+                isolation=options.isolation,
+                as_of=options.as_of,
+                timeout=options.timeout,
+                reply=reply,
+            )
+        )
+        return Result(result.timestamp, result.schema, result.blocks)
+
+    def subscribe(
+        self,
+        relation: Relation,
+        *,
+        with_snapshot: bool = True,
+        up_to: Frontier = None,
+        as_of: Timestamp | None = None,
+        isolation: IsolationLike = Isolation.STRICT_SERIALIZABLE,
+    ) -> Subscription:
+        """Every change of a relation from now on (or from ``as_of`` on), after what is there (``with_snapshot``).
+
+        ``up_to``: end before this timestamp.
+        """
+        self._check(relation, "subscribe")
+        options = read_options(isolation, as_of, None)
+        stream = self._connection.stream()
+        subscribed: Subscribed = self._connection.ask(
+            lambda reply: SubscribeTo(
+                relation=relation.algebra,
+                schema=relation.schema,
+                stream=stream,
+                with_snapshot=with_snapshot,
+                up_to=up_to,
+                isolation=options.isolation,
+                as_of=options.as_of,
+                reply=reply,
+            )
+        )
+        return Subscription(self._connection, subscribed.id, subscribed.as_of, relation.schema, stream)
+
+    def copy_to(
+        self,
+        relation: Relation,
+        path: str,
+        *,
+        isolation: IsolationLike = Isolation.STRICT_SERIALIZABLE,
+        as_of: Timestamp | None = None,
+        timeout: float | None = None,
+    ) -> int:
+        """Write the rows of a relation to a file, ``.csv`` or ``.parquet``, and return how many there are."""
+        self._check(relation, "copy_to")
+        options = read_options(isolation, as_of, timeout)
+        return self._connection.ask(
+            lambda reply: CopyRelation(
+                relation=relation.algebra,
+                schema=relation.schema,
+                path=str(path),
+                isolation=options.isolation,
+                as_of=options.as_of,
+                timeout=options.timeout,
+                reply=reply,
+            )
+        )
+
+    def explain(self, relation: Relation) -> str:
+        """How a relation would be computed now, with the indexes that there are."""
+        self._check(relation, "explain")
+        explained: Explained = self._connection.ask(
+            lambda reply: Explain(relation=relation.algebra, schema=relation.schema, reply=reply)
+        )
+        return show_explained(explained, self.collections())
+
+    def _check(self, relation: object, where: str) -> None:
+        if not isinstance(relation, Relation):
+            raise RelationError(f"{where} takes a relation, and a {relation.__class__.__name__} was given")
+        if relation.origin is not None and relation.origin is not self:
+            raise RelationError(f"{where}: the relation belongs to another system")
+
+
+def _schema_and_data(name: str, given: Any) -> tuple[Schema, object | None]:
+    """The schema, and the data when there is some."""
+    if isinstance(given, Schema | pa.Schema):
+        return schema_of(given), None
+    if isinstance(given, Mapping) and all(_is_type(value) for value in given.values()):  # type: ignore[union-attr]
+        return schema_of(given), None  # type: ignore[arg-type]
+    found = schema_of_data(given)
+    if found is None:
+        raise RelationError(
+            f"create_table {name!r} takes a mapping of column to type, a pyarrow.Schema, or data with column names; "
+            f"a {given.__class__.__name__} was given"
+        )
+    return found, given
+
+
+def _is_type(value: object) -> bool:
+    """Whether a value of a mapping stands for a type rather than for a column of data."""
+    return not isinstance(value, Iterable) or isinstance(value, str | type)
