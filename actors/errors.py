@@ -26,7 +26,7 @@ class SystemStopped(PillionError, pykka.ActorDeadError):
         super().__init__(f"{what} was stopped; start a new system to go on")
 
 
-class StoppedFromOutside(PillionError):
+class StoppedFromOutside(PillionError, pykka.ActorDeadError):
     """Somebody other than the system stopped one of its actors (as ``ActorRegistry.stop_all()`` does)."""
 
     def __init__(self, actor: str) -> None:

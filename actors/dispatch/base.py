@@ -98,7 +98,7 @@ class Dispatcher(abc.ABC):
         """The reference by which others know an actor that is being created."""
 
     @abc.abstractmethod
-    def run(self, actor: SystemActor) -> None:
+    def run_actor(self, actor: SystemActor) -> None:
         """Start executing an actor that was just created."""
 
     @abc.abstractmethod
@@ -176,7 +176,7 @@ class SystemActor(pykka.Actor):
         return OneShot()
 
     def _start_actor_loop(self) -> None:
-        self.dispatcher.run(self)
+        self.dispatcher.run_actor(self)
 
     def _handle_failure(self, exception_type: Any, exception_value: Any, traceback: Any) -> None:
         self.dispatcher.fail(self, exception_value)

@@ -113,6 +113,11 @@ class Stream(Generic[T]):
         self._forget = forget
         self._end: _End | None = None
 
+    @property
+    def ready(self) -> bool:
+        """Whether ``get`` returns, or raises what the stream was closed with, without waiting."""
+        return self._end is not None or not self._items.empty()
+
     def put(self, item: T) -> None:
         """Append a result."""
         self._items.put(item)

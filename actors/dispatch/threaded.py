@@ -138,9 +138,11 @@ class Lane:
         get = self.queue.get
         while not self.aborted:
             actor, message, reply = self._next_or_timer() if self._timers else get()
-            if actor is not None:
-                self._handle(actor, message, reply)
+            self._handle(actor, message, reply)
             if not self._actors:
+                # What came in while the last one stopped; later senders see that it is closed.
+                while not self.queue.empty():
+                    self._handle(*self.queue.get())
                 return
         for actor in self._actors:
             self._dispatcher.abandon(actor)
@@ -160,7 +162,9 @@ class Lane:
         heapq.heappop(self._timers)
         return (timer.actor, timer.message, None)
 
-    def _handle(self, actor: SystemActor, message: Any, reply: pykka.Future[Any] | None) -> None:
+    def _handle(self, actor: SystemActor | None, message: Any, reply: pykka.Future[Any] | None) -> None:
+        if actor is None:
+            return
         if actor.actor_stopped.is_set():
             if reply is not None:
                 _refuse(reply, self._dispatcher.refusal(type(actor).__name__))
@@ -238,7 +242,7 @@ class ThreadedDispatcher(Dispatcher):
             created = self._create(lambda: actor(*arguments, **options))
             self._actors.append(created)
             ActorRegistry.register(created.actor_ref)
-            self.run(created)
+            self.run_actor(created)
             return created.actor_ref
 
     def create_inbox(self) -> ActorInbox:
@@ -249,7 +253,7 @@ class ThreadedDispatcher(Dispatcher):
         _inbox(actor).actor = actor
         return Ref(actor, self)
 
-    def run(self, actor: SystemActor) -> None:
+    def run_actor(self, actor: SystemActor) -> None:
         _inbox(actor).lane.add(actor)
 
     def reply(self) -> OneShot[Any]:
