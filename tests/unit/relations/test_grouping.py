@@ -83,7 +83,7 @@ def test_one_aggregate_used_twice_is_computed_once() -> None:
 
 def test_mistakes() -> None:
     grouped = orders.group_by("region")
-    with pytest.raises(RelationError, match="aggregate it .* or add it to group_by"):
+    with pytest.raises(RelationError, match=r"aggregate it .* or add it to group_by"):
         grouped.agg(col("amount"))
     with pytest.raises(RelationError, match="aggregate it"):
         grouped.agg(col("amount") + sum("amount"))
