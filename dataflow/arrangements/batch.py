@@ -18,7 +18,7 @@ import numpy as np
 
 from ...messages.frontiers import Frontier, Timestamp
 from ..columns.column import Column, Indices, Mask
-from ..columns.grouping import cluster, row_hashes, rows_equal
+from ..columns.grouping import all_true, cluster, row_hashes, rows_equal
 from ..columns.hashing import Hashes
 from .updates import Updates, concat_updates, squeeze, sum_groups, take_numbers
 
@@ -67,6 +67,10 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
     @staticmethod
     def build(layout: Layout, updates: Updates, lower: Timestamp, upper: Frontier, since: Timestamp = 0) -> Batch:
         """Sort and consolidate updates."""
+        if len(updates) == 1:
+            # A tick of one row is what everything waits for.
+            updates = updates if updates.diffs.item() else updates.slice(0, 0)
+            return Batch(layout, layout.order_of(updates.columns, len(updates)), updates, lower, upper, since)
         order = layout.order_of(updates.columns, len(updates))
         return Batch._sorted(layout, order, updates, None, lower, upper, since)
 
@@ -84,7 +88,7 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
         rows, diffs = sum_groups(updates.diffs, permutation, starts)
         columns = tuple(c.take(rows) for c in updates.columns)
         result = Updates(columns, squeeze(take_numbers(updates.times, rows)), squeeze(diffs))
-        return Batch(layout, order[rows], result, lower, upper, since)
+        return Batch(layout, order.take(rows), result, lower, upper, since)
 
     @staticmethod
     def merge(batches: Sequence[Batch], since: Timestamp) -> Batch:
@@ -93,7 +97,7 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
         order = np.concatenate([b.order for b in batches])
         updates = concat_updates([b.updates for b in batches]).advance(since)
         # Stable sorting of sorted runs is a merge: linear in the rows.
-        permutation = np.argsort(order, kind="stable")
+        permutation = order.argsort(kind="stable")
         return Batch._sorted(layout, order, updates, permutation, batches[0].lower, batches[-1].upper, since)
 
     def __len__(self) -> int:
@@ -131,7 +135,7 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
         if not len(which):
             return which, rows
         same = rows_equal(keys, which, self.layout.key_of(self.updates.columns), rows)
-        if same.all():
+        if all_true(same):
             return which, rows
         return which[same], rows[same]
 
@@ -145,9 +149,9 @@ def expand(begin: Indices, end: Indices) -> tuple[Indices, Indices]:
     if total == 0:
         nothing = np.zeros(0, np.intp)
         return nothing, nothing
-    which = np.repeat(np.arange(len(counts)), counts)
-    ends = np.cumsum(counts)
-    rows = np.arange(total) + np.repeat(begin - (ends - counts), counts)
+    which = np.arange(len(counts)).repeat(counts)
+    rows = np.arange(total)
+    rows += (begin - (counts.cumsum() - counts)).repeat(counts)
     return which, rows
 
 

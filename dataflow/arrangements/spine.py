@@ -36,7 +36,10 @@ class Merge:
     def work(self, fuel: int) -> Batch | None:
         """Merge about ``fuel`` more rows; the merged batch once all are."""
         ends = cut(self.batches, self._positions, fuel)
-        slices = [b.slice(p, e) for b, p, e in zip(self.batches, self._positions, ends, strict=True)]
+        slices = [
+            b if e - p == len(b) else b.slice(p, e)
+            for b, p, e in zip(self.batches, self._positions, ends, strict=True)
+        ]
         self._parts.append(Batch.merge(slices, self.since))
         self._positions = ends
         if any(e < len(b) for b, e in zip(self.batches, ends, strict=True)):

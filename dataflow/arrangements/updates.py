@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...messages.frontiers import Frontier, Timestamp
 from ...messages.types import SqlType
 from ..columns.column import ArrowColumn, Column, Indices, Mask, column_from_values, concat_columns, empty_column
-from ..columns.grouping import cluster, row_hashes
+from ..columns.grouping import all_true, cluster, row_hashes
 
 Times = npt.NDArray[np.int64]
 Diffs = npt.NDArray[np.int64]
@@ -21,9 +21,14 @@ ERROR_TYPES = (SqlType.TEXT,)
 """The columns of a stream of errors: the message."""
 
 
+_INT64 = np.dtype(np.int64)
+_STRIDE_0 = (0,)
+
+
 def uniform(value: int, size: int) -> npt.NDArray[np.int64]:
     """``size`` times the same number, without memory for them: an int64 array of stride 0."""
-    return np.broadcast_to(np.int64(value), (size,))
+    # What np.broadcast_to does, in a fifth of its time.
+    return np.ndarray((size,), _INT64, np.int64(value), 0, _STRIDE_0)
 
 
 def is_uniform(array: npt.NDArray[np.int64]) -> bool:
@@ -33,7 +38,7 @@ def is_uniform(array: npt.NDArray[np.int64]) -> bool:
 
 def squeeze(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The same numbers, without memory for them when they are all one."""
-    if len(array) > 1 and array.strides != (0,) and array[0] == array[-1] and (array == array[0]).all():
+    if len(array) > 1 and array.strides != (0,) and array[0] == array[-1] and all_true(array == array[0]):
         return uniform(int(array[0]), len(array))
     return array
 
@@ -82,7 +87,7 @@ class Updates:
         return Updates(columns, take_numbers(self.times, indices), take_numbers(self.diffs, indices))
 
     def filter(self, mask: Mask) -> Updates:
-        return self.take(np.flatnonzero(mask))
+        return self.take(mask.nonzero()[0])
 
     def slice(self, start: int, stop: int) -> Updates:
         return Updates(
@@ -113,7 +118,7 @@ class Updates:
         if self.times.strides == (0,):
             return self if self.times[0] < upper else self.slice(0, 0)
         early = self.times < upper
-        return self if early.all() else self.filter(early)
+        return self if all_true(early) else self.filter(early)
 
     def consolidate(self) -> Updates:
         """No two rows with equal values and time, and no multiplicity of zero."""
@@ -134,19 +139,19 @@ def sum_groups(diffs: Diffs, permutation: Indices, starts: Indices | None) -> tu
         sums = take_numbers(diffs, permutation)
         rows = permutation
     else:
-        sums = np.add.reduceat(diffs[permutation], starts)
-        rows = permutation[starts]
-    if sums.all():
+        sums = np.add.reduceat(diffs.take(permutation), starts)
+        rows = permutation.take(starts)
+    alive = sums.nonzero()[0]
+    if len(alive) == len(sums):
         return rows, sums
-    alive = np.flatnonzero(sums)
-    return rows[alive], sums[alive]
+    return rows.take(alive), sums.take(alive)
 
 
 def take_numbers(numbers: npt.NDArray[np.int64], rows: Indices) -> npt.NDArray[np.int64]:
     """``numbers[rows]``, of stride 0 when ``numbers`` is."""
     if numbers.strides == (0,) and len(numbers):
         return uniform(int(numbers[0]), len(rows))
-    return numbers[rows]
+    return numbers.take(rows)
 
 
 def concat_updates(parts: Sequence[Updates]) -> Updates:

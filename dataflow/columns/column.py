@@ -116,7 +116,7 @@ class FixedColumn(Column):
 
     def take(self, indices: Indices) -> FixedColumn:
         valid = self.valid
-        return FixedColumn(self.type, self.values[indices], None if valid is None else valid[indices])
+        return FixedColumn(self.type, self.values.take(indices), None if valid is None else valid.take(indices))
 
     def filter(self, mask: Mask) -> FixedColumn:
         valid = self.valid
@@ -226,7 +226,7 @@ class ArrowColumn(Column):
         return ArrowColumn(self.type, self.array.take(pa.array(indices)))
 
     def filter(self, mask: Mask) -> ArrowColumn:
-        return self.take(np.flatnonzero(mask))
+        return self.take(mask.nonzero()[0])
 
     def slice(self, start: int, stop: int) -> ArrowColumn:
         return ArrowColumn(self.type, self.array.slice(start, stop - start))

@@ -28,18 +28,20 @@ def _seek(needles: Batch, hay: Batch, limit: int) -> Iterator[tuple[Indices, Ind
     begin, end = hay.seek(needles.order)
     rows: Indices | None = None
     if len(begin) > 1:
-        hit = begin < end
-        if not hit.all():
-            rows = np.flatnonzero(hit)
-            begin, end = begin[rows], end[rows]
+        rows = (begin < end).nonzero()[0]
+        if len(rows) == len(begin):
+            rows = None
+        else:
+            begin, end = begin.take(rows), end.take(rows)
     for which, found in _slices(begin, end, limit):
         if not len(which):
             continue
-        sought = which if rows is None else rows[which]
+        sought = which if rows is None else rows.take(which)
         same = _match_keys(keys, sought, hay_keys, found)
-        if same.all():
+        equal = np.count_nonzero(same)
+        if equal == len(same):
             yield sought, found
-        elif same.any():
+        elif equal:
             yield sought[same], found[same]
 
 
@@ -55,7 +57,7 @@ def _match_keys(left: Columns, left_rows: Indices, right: Columns, right_rows: I
 def _slices(begin: Indices, end: Indices, limit: int) -> Iterator[tuple[Indices, Indices]]:
     """All pairs ``(i, position)`` with ``begin[i] <= position < end[i]``, up to ``limit`` at a time."""
     counts = end - begin
-    total = int(counts.sum())
+    total = int(counts.item() if len(counts) == 1 else counts.sum())
     if total <= limit:
         if total:
             yield expand(begin, end)
