@@ -24,6 +24,7 @@ BINARY: dict[str, int] = {
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ESCAPED = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_NAME = re.compile(r"[\w .-]+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -46,7 +47,9 @@ def print_operand(scalar: Scalar, least: int, names: Names = ()) -> str:
 def print_column(index: int, names: Names = ()) -> str:
     """``#1``, or ``#1{name}``."""
     name = names[index] if 0 <= index < len(names) else None
-    return f"#{index}" if name is None else f"#{index}{{{name}}}"
+    if name is None:
+        return f"#{index}"
+    return f"#{index}{{{name if _PLAIN_NAME.fullmatch(name) else quote(name)}}}"
 
 
 def quote(text: str) -> str:
