@@ -1,0 +1,1 @@
+"""Reduction: groups of rows to one row of aggregates each, maintained incrementally."""
