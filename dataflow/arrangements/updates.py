@@ -139,7 +139,14 @@ def sum_groups(diffs: Diffs, permutation: Indices, starts: Indices | None) -> tu
         sums = take_numbers(diffs, permutation)
         rows = permutation
     else:
-        sums = np.add.reduceat(diffs.take(permutation), starts)
+        if diffs.strides == (0,):
+            sums = np.empty_like(starts)
+            sums[:-1] = starts[1:]
+            sums[-1] = len(diffs)
+            sums -= starts
+            sums *= diffs[0]
+        else:
+            sums = np.add.reduceat(diffs.take(permutation), starts)
         rows = permutation.take(starts)
     alive = sums.nonzero()[0]
     if len(alive) == len(sums):

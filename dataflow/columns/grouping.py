@@ -23,6 +23,28 @@ def all_true(mask: Mask) -> bool:
     return np.count_nonzero(mask) == len(mask)
 
 
+_RADIX = 2_000
+"""From so many rows on a radix sort is faster."""
+
+
+def sort_order(order: Hashes) -> Indices:
+    """A permutation that sorts these numbers.
+
+    From the least significant sixteen bits to the most, each pass stable: for so few bits NumPy has a radix sort, which
+    makes this twice as fast as its sort of 64 bits, from thousands to hundreds of thousands of rows.
+    """
+    if len(order) < _RADIX:
+        return order.argsort()
+    permutation = order.astype(np.uint16).argsort(kind="stable")
+    for shift in _SHIFTS:
+        digits = (order >> shift).astype(np.uint16)
+        permutation = permutation.take(digits.take(permutation).argsort(kind="stable"))
+    return permutation
+
+
+_SHIFTS = (np.uint64(16), np.uint64(32), np.uint64(48))
+
+
 def row_hashes(columns: Columns, size: int) -> Hashes:
     """One hash per row of these columns (``size`` rows; needed when there are no columns)."""
     if not columns:
@@ -88,7 +110,7 @@ def cluster(
     """
     size = len(order)
     if permutation is None:
-        permutation = order.argsort()
+        permutation = sort_order(order)
     if size < 2:
         return permutation, None
     sorted_order = order.take(permutation)
