@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Generic, TypeVar
 
+import msgspec
+
 from .frontiers import Frontier, Timestamp
 from .ids import GlobalId
 from .plans import RenderPlan
@@ -117,6 +119,15 @@ class DataflowDescription(Message, Generic[P], frozen=True):
             if index.on == id:
                 return index.schema
         raise KeyError(id)
+
+    def classified(self, one_shot_reads: bool = True) -> DataflowDescription[P]:
+        """The same dataflow with its class: a one-shot read when it ends, nothing outlives it (all exports are
+        transient, none is a subscribe or copy-to), and ``one_shot_reads`` allows it."""
+        ends = self.until is not None and all(id.is_transient for id in self.export_ids)
+        streams = any(isinstance(sink.connection, (Subscribe, CopyTo)) for sink in self.sink_exports)
+        is_read = one_shot_reads and ends and not streams
+        chosen = DataflowClass.ONE_SHOT_READ if is_read else DataflowClass.MAINTAINED
+        return msgspec.structs.replace(self, dataflow_class=chosen)
 
 
 RelationDataflow = DataflowDescription[Relation]

@@ -24,7 +24,7 @@ def record_batch(updates: Updates, schema: Schema) -> pa.RecordBatch:
     target = arrow_schema(schema)
     if not updates.columns:
         # A record batch without columns still has a number of rows.
-        return pa.RecordBatch.from_struct_array(cast(Any, pa.array([{}] * len(updates), pa.struct([]))))
+        return cast(Any, pa.RecordBatch).from_struct_array(pa.array([{}] * len(updates), pa.struct([])))
     return pa.RecordBatch.from_arrays([column.to_arrow() for column in updates.columns], schema=target)
 
 

@@ -23,7 +23,7 @@ class Stanza:
     directive: str
     words: tuple[str, ...]
     body: tuple[str, ...]
-    """The body's lines, indentation and all, without comments."""
+    """The body's lines with their indentation; blank where a comment stands."""
     body_line: int
     line: int
     expected: tuple[str, ...]
@@ -90,8 +90,8 @@ def _parse_stanza(lines: tuple[str, ...], start: int) -> Stanza:
         line = lines[position]
         if not line.strip() and not _body_goes_on(lines, position):
             break
-        if line.strip() and not line.startswith("#"):
-            body.append(line)
+        # Comments count as blank lines, so that a line's place in the body says its number in the file.
+        body.append("" if line.startswith("#") else line.rstrip())
         position += 1
     if position >= len(lines) or lines[position].rstrip() != SEPARATOR:
         raise ScriptSyntaxError(f"{words[0]} has no line {SEPARATOR} before its expected output", start + 1)

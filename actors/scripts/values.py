@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...dataflow.columns.column import DTYPES, Column, FixedColumn, column_from_arrow, column_from_values
 from ...messages.scalars import Value
 from ...messages.types import Field, Schema, SqlType
 from .arguments import quote, split_words, unquote
@@ -159,30 +165,32 @@ def _value_key(value: Value) -> tuple[Any, ...]:
     return (0, value)
 
 
-def synthetic_row(schema: Schema, number: int, row_bytes: int | None) -> Row:
-    """Row ``number`` of a generated load: integer columns carry the number, booleans alternate, texts are padded to
-    ``row_bytes``, every other type is derived from the number."""
-    return tuple(_synthetic_value(field.type, number, row_bytes or 0) for field in schema.fields)
+def rows_to_columns(rows: Sequence[Row], schema: Schema) -> tuple[Column, ...]:
+    """Rows as the engine's columns."""
+    return tuple([column_from_values([row[i] for row in rows], f.type) for i, f in enumerate(schema.fields)])
 
 
-def _synthetic_value(type: SqlType, number: int, width: int) -> Value:
+def synthetic_columns(schema: Schema, start: int, count: int, row_bytes: int) -> tuple[Column, ...]:
+    """Rows ``start`` to ``start + count - 1`` of a generated load: integers carry the row's number, booleans
+    alternate, texts and byteas are the number padded to ``row_bytes``, other types are derived from the number."""
+    numbers = np.arange(start, start + count, dtype=np.int64)
+    return tuple([_synthetic_column(field.type, numbers, row_bytes) for field in schema.fields])
+
+
+def _synthetic_column(type: SqlType, numbers: npt.NDArray[np.int64], row_bytes: int) -> Column:
     match type:
         case SqlType.BOOLEAN:
-            return number % 2 == 0
-        case SqlType.SMALLINT | SqlType.INTEGER:
-            limit = 1 << (_INTEGER_BITS[type] - 1)
-            return number % limit
-        case SqlType.BIGINT:
-            return number
-        case SqlType.REAL | SqlType.DOUBLE:
-            return float(number)
-        case SqlType.NUMERIC:
-            return Decimal(number)
-        case SqlType.TEXT:
-            return f"{number}".ljust(width, "x")
-        case SqlType.BYTEA:
-            return f"{number}".encode().ljust(width, b"x")
-        case SqlType.DATE:
-            return datetime.date(2000, 1, 1) + datetime.timedelta(days=number % 3650)
+            return FixedColumn(type, numbers % 2 == 0)
+        case SqlType.SMALLINT | SqlType.INTEGER | SqlType.DATE:
+            # Days after 1970 stay within what a date can be.
+            limit = 1 << 15 if type is SqlType.SMALLINT else 1 << 31 if type is SqlType.INTEGER else 1 << 16
+            return FixedColumn(type, (numbers % limit).astype(DTYPES[type]))
+        case SqlType.BIGINT | SqlType.REAL | SqlType.DOUBLE:
+            return FixedColumn(type, numbers.astype(DTYPES[type]))
         case SqlType.TIMESTAMP:
-            return datetime.datetime(2000, 1, 1) + datetime.timedelta(seconds=number)
+            return FixedColumn(type, numbers * 1_000_000)
+        case SqlType.NUMERIC:
+            return column_from_arrow(cast(pa.Array, pa.array(numbers)), type)
+        case SqlType.TEXT | SqlType.BYTEA:
+            texts = pa.array(numbers).cast(pa.large_string())
+            return column_from_arrow(pc.ascii_rpad(texts, row_bytes, "x"), type)

@@ -14,6 +14,7 @@ from ...messages.frontiers import is_beyond, less_than, show_frontier
 from ...messages.ids import GlobalId
 from ..storage.messages import Appended, UpperMismatch
 from .copy_to import CopyToSink
+from .counters import DATAFLOWS_CREATED, DATAFLOWS_DROPPED
 from .feeds import Feeds
 from .link import Link
 from .materialized_view import MaterializedViewSink
@@ -55,6 +56,7 @@ class Dataflows:
         for index in description.index_imports:
             self._check_import(description, index)
         running = self.render(number, description)
+        state.counters[DATAFLOWS_CREATED] += 1
         for message in early:
             self._deliver(running, message)
 
@@ -258,6 +260,7 @@ class Dataflows:
             self._stepping.index_dropped(id)
         if not running.exports:
             del state.dataflows[running.number]
+            state.counters[DATAFLOWS_DROPPED] += 1
             self._feeds.leave(running)
             running.dataflow.close()
             self._stepping.deactivate(running)

@@ -1,7 +1,6 @@
 """Which changes of shards go where: to the sources of dataflows, and to the sinks that keep a shard equal to something.
 
-Each consumer has a subscription of its own, because each has its own ``as_of``; the changes after the snapshot come
-once for all of them.
+Each consumer has a subscription of its own, because each has its own ``as_of`` and its own share of the rows.
 """
 
 from __future__ import annotations
@@ -48,8 +47,8 @@ class Feeds:
         self._next: Subscription = 0
         self._waiting: dict[Subscription, Feed] = {}
         """Those whose snapshot has not come."""
-        self._feeds: dict[GlobalId, list[Feed]] = {}
-        """By shard, those that get its changes."""
+        self._feeds: dict[Subscription, Feed] = {}
+        """Those that get changes."""
 
     def follow(self, running: RunningDataflow, source: SourceImport) -> None:
         """Feed a source of a dataflow with this worker's share of its shard."""
@@ -75,24 +74,17 @@ class Feeds:
 
     def leave(self, running: RunningDataflow) -> None:
         """End every subscription of a dataflow and its sinks."""
-        ended = [feed for feed in self._waiting.values() if feed.running is running]
-        for shard in list(self._feeds):
-            kept = [feed for feed in self._feeds[shard] if feed.running is not running]
-            ended += [feed for feed in self._feeds[shard] if feed.running is running]
-            if kept:
-                self._feeds[shard] = kept
-            else:
-                del self._feeds[shard]
-        for feed in ended:
-            self._waiting.pop(feed.subscription, None)
-            self._link.storage.tell(UnsubscribeShard(feed.shard, feed.subscription, self._link.own))
+        for feeds in (self._waiting, self._feeds):
+            for feed in [feed for feed in feeds.values() if feed.running is running]:
+                del feeds[feed.subscription]
+                self._link.storage.tell(UnsubscribeShard(feed.shard, feed.subscription, self._link.own))
 
     def snapshot(self, message: ShardSnapshot) -> RunningDataflow | None:
         """Take a shard's snapshot; the dataflow that may have work because of it."""
         feed = self._waiting.pop(message.subscription, None)
         if feed is None:
             return None
-        self._feeds.setdefault(feed.shard, []).append(feed)
+        self._feeds[feed.subscription] = feed
         feed.take(message.chunk)
         return feed.running
 
@@ -106,10 +98,11 @@ class Feeds:
 
     def changes(self, message: ShardChanges) -> list[RunningDataflow]:
         """Take the changes of one commit; the dataflows that may have work because of it."""
-        feeds = self._feeds
         touched: list[RunningDataflow] = []
-        for shard, chunk in message.chunks:
-            for feed in feeds.get(shard, ()):
+        for subscription, chunk in message.chunks:
+            # What was on its way when the subscription ended is of no use to anybody.
+            feed = self._feeds.get(subscription)
+            if feed is not None:
                 feed.take(chunk)
                 touched.append(feed.running)
         return touched

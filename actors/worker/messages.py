@@ -80,3 +80,7 @@ class BarrierReached(Message, frozen=True, eq=False):
     """To the multiplexer: this worker has handled everything before a barrier."""
 
     barrier: Barrier
+
+
+class ReadCounters(Message, frozen=True, eq=False):
+    """To a worker, asked: what it has and has done, as numbers by name (``dict[str, int]``). For scripts and tests."""

@@ -20,6 +20,7 @@ from ...messages.types import ColumnType, SqlType
 from ..peeks.builder import PeekResultBuilder
 from ..settings import MAX_RESULT_SIZE, SCAN_SLICE, STASH_THRESHOLD
 from ..storage.messages import CancelRead, ReadShard, ShardRead
+from .counters import PEEKS_ANSWERED
 from .link import Link
 from .state import ComputeState, PeekState, PendingPeek
 
@@ -184,6 +185,7 @@ class Peeks:
         self._respond(peek, result)
 
     def _respond(self, peek: Peek, result: PeekResult) -> None:
+        self._state.counters[PEEKS_ANSWERED] += 1
         self._link.respond(PeekResponse(peek.uuid, result))
 
     def _withdraw(self, uuid: str) -> PendingPeek | None:

@@ -9,6 +9,7 @@ from ...messages.dataflows import RenderDataflow
 from ...messages.errors import PillionError
 from ...messages.frontiers import less_than
 from ...messages.reconcile import InstalledDataflow, reconcile
+from .counters import DATAFLOWS_KEPT
 from .dataflows import Dataflows
 from .state import ComputeState, RunningDataflow
 from .stepping import Stepping
@@ -78,6 +79,7 @@ class Reconciler:
                 self._dataflows.drop(running)
             else:
                 running.description = description
+                state.counters[DATAFLOWS_KEPT] += 1
                 self._restart(running)
         for running in state.dataflows.values():
             if running.is_logging:

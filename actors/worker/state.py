@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from ...dataflow.arrangements.snapshot import Scan
@@ -116,6 +116,7 @@ class ComputeState:
         ready: the dataflows that may have work, in order of their turn.
         early: what fellow workers sent for dataflows that this worker has not been told to create yet.
         peeks: those that are not answered yet.
+        counters: how often what happened.
         queued_peeks: those that wait until an index seals their time, by index.
         scans: those that read on at their turn.
     """
@@ -136,5 +137,6 @@ class ComputeState:
         default_factory=dict[DataflowNumber, list[Exchanged | SinkPart]]
     )
     peeks: dict[PeekId, PendingPeek] = field(default_factory=dict[PeekId, PendingPeek])
+    counters: Counter[str] = field(default_factory=Counter[str])
     queued_peeks: dict[GlobalId, list[PendingPeek]] = field(default_factory=dict[GlobalId, list[PendingPeek]])
     scans: deque[PendingPeek] = field(default_factory=deque[PendingPeek])

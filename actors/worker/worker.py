@@ -31,10 +31,11 @@ from ..dispatch.base import SystemActor
 from ..introspection.log import Introspection
 from ..settings import IDLE_SECONDS, IDLE_SLICE
 from ..storage.messages import Appended, ShardChanges, ShardRead, ShardSnapshot, SnapshotRefused, UpperMismatch
+from .counters import COMMANDS_REFUSED, read_counters
 from .dataflows import Dataflows
 from .feeds import Feeds
 from .link import Link
-from .messages import Barrier, BarrierReached, Exchanged, Fellows, Idle, SinkPart, Turn
+from .messages import Barrier, BarrierReached, Exchanged, Fellows, Idle, ReadCounters, SinkPart, Turn
 from .peeks import Peeks
 from .placement import Placement
 from .process_globals import ProcessGlobals, apply_settings
@@ -77,6 +78,7 @@ class Worker(SystemActor):
         Idle: "idle",
         Fellows: "fellows",
         Barrier: "barrier",
+        ReadCounters: "read_counters",
     }
 
     def __init__(
@@ -149,6 +151,7 @@ class Worker(SystemActor):
             self._commands[command.__class__](command)
         except PillionError as error:
             name = type(command).__name__
+            self.state.counters[COMMANDS_REFUSED] += 1
             refused = error if isinstance(error, ProtocolError) else ProtocolError(str(error))
             # Every worker refuses it alike: one tells.
             if self.state.worker == 0:
@@ -248,6 +251,9 @@ class Worker(SystemActor):
     def barrier(self, message: Barrier) -> None:
         self._finish()
         self._multiplexer.tell(BarrierReached(message))
+
+    def read_counters(self, message: ReadCounters) -> dict[str, int]:
+        return read_counters(self.state)
 
     def _work(self) -> None:
         """A turn of maintenance; afterwards the worker is idle unless more comes."""

@@ -1,0 +1,125 @@
+"""Running scripts: each against a fresh replica, every output compared with what the script expects."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import pykka
+
+from ...messages.errors import PillionError
+from .errors import ScriptSyntaxError
+from .language import Step, read_steps
+from .parse import Script, parse_script
+from .session import Session
+
+PASSED = 0
+DIFFERENT = 1
+UNREADABLE = 2
+
+DEFAULT_TIMEOUT = 30.0
+"""Seconds that a directive may wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A stanza that printed something else than expected."""
+
+    step: Step
+    output: tuple[str, ...]
+
+    def show(self, path: Path) -> str:
+        """File, line and a unified diff."""
+        stanza = self.step.stanza
+        diff = difflib.unified_diff(
+            stanza.expected, self.output, "expected", f"printed by {stanza.directive}", lineterm=""
+        )
+        return "\n".join((f"{path}:{stanza.line}: {stanza.directive} printed something else", *diff))
+
+
+def run_script(script: Script, workers: int = 1, timeout: float = DEFAULT_TIMEOUT) -> list[tuple[str, ...]]:
+    """What each stanza of a script prints, run on a fresh replica.
+
+    Raises:
+        ScriptSyntaxError: the script cannot be read; nothing was run.
+    """
+    steps = read_steps(script)
+    with Session(workers, timeout) as session:
+        return [_run_step(session, step) for step in steps]
+
+
+def differences(script: Script, outputs: Iterable[tuple[str, ...]]) -> list[Difference]:
+    """The stanzas that printed something else than expected."""
+    pairs = zip(read_steps(script), outputs, strict=True)
+    return [Difference(step, output) for step, output in pairs if output != step.stanza.expected]
+
+
+def run_scripts(
+    paths: Iterable[Path | str],
+    *,
+    workers: int = 1,
+    rewrite: bool = False,
+    timeout: float = DEFAULT_TIMEOUT,
+    interactive: bool = False,
+    out: TextIO | None = None,
+) -> int:
+    """Run scripts, and print a summary and every difference.
+
+    Args:
+        workers: of each replica.
+        rewrite: write what came out into the files.
+        timeout: seconds that a directive may wait, unless it says otherwise.
+        interactive: with a second runtime for reads.
+        out: where to print; the standard output when None.
+
+    Returns:
+        ``PASSED``, ``DIFFERENT`` or ``UNREADABLE``, whichever is worst.
+    """
+    out = out or sys.stdout
+    if interactive:
+        print("replicas with a second, interactive runtime do not exist yet: leave out --interactive", file=out)
+        return UNREADABLE
+    worst, count = PASSED, 0
+    for path in map(Path, paths):
+        worst = max(worst, _run_file(path, workers, rewrite, timeout, out))
+        count += 1
+    if worst == PASSED:
+        done = "rewritten" if rewrite else "passed"
+        print(
+            f"{count} script{'' if count == 1 else 's'} {done} ({workers} worker{'' if workers == 1 else 's'})",
+            file=out,
+        )
+    return worst
+
+
+def _run_file(path: Path, workers: int, rewrite: bool, timeout: float, out: TextIO) -> int:
+    try:
+        script = parse_script(path.read_text(encoding="utf-8"))
+        outputs = run_script(script, workers, timeout)
+    except ScriptSyntaxError as error:
+        print(f"{path}:{error.line}: {error.problem}", file=out)
+        return UNREADABLE
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"{path}: cannot be read: {error}", file=out)
+        return UNREADABLE
+    if rewrite:
+        path.write_text(script.rewrite(outputs), encoding="utf-8")
+        return PASSED
+    found = differences(script, outputs)
+    for difference in found:
+        print(difference.show(path), file=out)
+    return DIFFERENT if found else PASSED
+
+
+def _run_step(session: Session, step: Step) -> tuple[str, ...]:
+    try:
+        return tuple(step.directive.run(session, step.arguments, step.body))
+    except PillionError as error:
+        cause = session.failure or error
+        return tuple(f"error: {cause}".splitlines())
+    except pykka.Timeout:
+        return (f"error: timed out after {session.timeout:g} s: the replica is busy",)

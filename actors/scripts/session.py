@@ -1,0 +1,84 @@
+"""One run of a script: a fresh replica, what the script has defined, and how a directive becomes output."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+import pykka
+
+from ...messages.ids import GlobalId
+from ..dispatch.threaded import ThreadedDispatcher
+from ..multiplexer.replica import Replica
+from ..storage.messages import CreateShard
+from ..storage.storage import Storage
+from ..worker.messages import ReadCounters
+from .catalog import Catalog, Shard
+from .client import Client
+
+_FIRST_EPHEMERAL = 900_000_000
+"""Transient ids from here on are the runner's own."""
+
+
+class Session:
+    """A replica in this process, driven by one script. A context manager: leaving it stops every actor.
+
+    Attributes:
+        timeout: seconds that a directive may wait, unless it says otherwise.
+    """
+
+    def __init__(self, workers: int, timeout: float) -> None:
+        self.timeout = timeout
+        self.catalog = Catalog()
+        self._dispatcher = ThreadedDispatcher()
+        self.storage: pykka.ActorRef[Any] = self._dispatcher.start(Storage)
+        self.replica = Replica.start(self._dispatcher, self.storage, workers, trust=True)
+        self.client = Client(self._dispatcher, self.replica.endpoint, timeout)
+        self.client.connect()
+        self._ephemeral = _FIRST_EPHEMERAL
+        self._created: set[str] = set()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._dispatcher.stop()
+
+    def ask_storage(self, make: Any) -> Any:
+        """Send the storage a request made with a fresh reply; its answer.
+
+        Raises:
+            PillionError: the storage refuses it.
+        """
+        reply = self._dispatcher.reply()
+        self.storage.tell(make(reply))
+        return reply.get(timeout=self.timeout)
+
+    def ensure_shard(self, shard: Shard) -> None:
+        """Have the storage know a shard, so that what reads or writes it can wait for its first write."""
+        if shard.name not in self._created:
+            self._created.add(shard.name)
+            self.ask_storage(lambda reply: CreateShard(shard.id, shard.schema, reply))
+
+    def ephemeral_id(self) -> GlobalId:
+        """A transient id that no script uses."""
+        self._ephemeral += 1
+        return GlobalId("t", self._ephemeral)
+
+    def fresh_uuid(self) -> str:
+        return self._dispatcher.services.ids.fresh()
+
+    def counters(self) -> dict[str, int]:
+        """The counters of the replica, summed over its workers, and of the messages exchanged with it."""
+        total = dict(self.client.counts)
+        for worker in self.replica.workers:
+            for name, value in worker.ask(ReadCounters(), timeout=self.timeout).items():
+                total[name] = total.get(name, 0) + value
+        return total
+
+    @property
+    def failure(self) -> BaseException | None:
+        """What made the replica fail, if it failed."""
+        return self._dispatcher.failure

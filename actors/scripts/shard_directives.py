@@ -1,0 +1,100 @@
+"""Directives that define schemas and write to shards."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...dataflow.arrangements.updates import Updates, uniform
+from ...dataflow.columns.column import Column
+from ...messages.frontiers import Timestamp
+from ...messages.types import Field, Schema
+from ..storage.messages import AppendRows
+from .arguments import Signature, read_number, read_text, read_time, split_words
+from .catalog import Shard
+from .directive import OK, Arguments, Body, BodyKind, Directive, Output
+from .errors import DirectiveError
+from .session import Session
+from .values import read_row, read_type, rows_to_columns, synthetic_columns
+
+
+def _define_schema(session: Session, arguments: Arguments, body: Body) -> Output:
+    fields: list[Field] = []
+    for line in body.content:
+        words = split_words(line)
+        if len(words) not in (2, 3) or words[2:] not in ([], ["nullable"]):
+            raise DirectiveError(f"column {line.strip()}: expected a name, a type, and perhaps nullable")
+        if any(field.name == words[0] for field in fields):
+            raise DirectiveError(f"column {words[0]} is defined twice")
+        fields.append(Field(words[0], read_type(words[1]), len(words) == 3))
+    session.catalog.schemas[arguments["name"]] = Schema(tuple(fields))
+    return OK
+
+
+def _write_rows(session: Session, arguments: Arguments, body: Body) -> Output:
+    schema = session.catalog.schema(arguments.get("schema"))
+    rows = [read_row(line, schema) for line in body.content]
+    time: Timestamp = arguments["ts"]
+    diff = arguments.get("diff", 1)
+    updates = Updates(rows_to_columns(rows, schema), uniform(time, len(rows)), uniform(diff, len(rows)))
+    return _append(session, arguments["shard"], schema, updates, time, time + 1)
+
+
+def _write_single_time(session: Session, arguments: Arguments, body: Body) -> Output:
+    schema, columns = _synthetic(session, arguments)
+    time: Timestamp = arguments["ts"]
+    count = arguments["count"]
+    updates = Updates(columns, uniform(time, count), uniform(1, count))
+    return _append(session, arguments["shard"], schema, updates, time, time + 1)
+
+
+def _write_spread(session: Session, arguments: Arguments, body: Body) -> Output:
+    schema, columns = _synthetic(session, arguments)
+    count, times = arguments["count"], arguments["n-ts"]
+    if times == 0:
+        raise DirectiveError("rows cannot be spread over 0 times")
+    updates = Updates(columns, np.arange(count, dtype=np.int64) % times, uniform(1, count))
+    return _append(session, arguments["shard"], schema, updates, 0, times)
+
+
+def _synthetic(session: Session, arguments: Arguments) -> tuple[Schema, tuple[Column, ...]]:
+    schema = session.catalog.schema(arguments.get("schema"))
+    start, count = arguments.get("start", 0), arguments["count"]
+    return schema, synthetic_columns(schema, start, count, arguments.get("row-bytes", 0))
+
+
+def _append(session: Session, name: str, schema: Schema, updates: Updates, time: Timestamp, upper: Timestamp) -> Output:
+    """Append updates of which none is before ``time``."""
+    shard: Shard = session.catalog.shard(name, schema)
+    if time < shard.upper:
+        raise DirectiveError(f"shard {name} is sealed up to {shard.upper}: cannot write at {time}")
+    session.ensure_shard(shard)
+    count = len(updates)
+    session.ask_storage(lambda reply: AppendRows(shard.id, shard.schema, updates, upper, reply))
+    shard.upper = upper
+    session.client.barrier()
+    return (f"wrote {count}",)
+
+
+def _read_diff(text: str) -> int:
+    number = int(text)
+    if number == 0:
+        raise ValueError("a row that is written 0 times is not written")
+    return number
+
+
+_SYNTHETIC = {"schema": read_text, "start": read_number, "row-bytes": read_number}
+
+SHARD_DIRECTIVES: dict[str, Directive] = {
+    "define-schema": Directive(_define_schema, Signature({"name": read_text}), BodyKind.INDENTED),
+    "write-rows": Directive(
+        _write_rows,
+        Signature({"shard": read_text, "ts": read_time}, {"schema": read_text, "diff": _read_diff}),
+        BodyKind.INDENTED,
+    ),
+    "write-single-ts": Directive(
+        _write_single_time, Signature({"shard": read_text, "ts": read_time, "count": read_number}, _SYNTHETIC)
+    ),
+    "write-spread": Directive(
+        _write_spread, Signature({"shard": read_text, "count": read_number, "n-ts": read_number}, _SYNTHETIC)
+    ),
+}
