@@ -117,7 +117,7 @@ class RejectedData(PillionError, ValueError):
 class DuplicateKey(PillionError):
     """A row whose key exists in the table, or twice in the rows given. ``key`` is one example."""
 
-    def __init__(self, table: GlobalId, columns: tuple[str, ...], key: tuple[object, ...], count: int) -> None:
+    def __init__(self, table: str, columns: tuple[str, ...], key: tuple[object, ...], count: int) -> None:
         more = "" if count == 1 else f" (and {count - 1} more)"
         shown = ", ".join(f"{column}={value!r}" for column, value in zip(columns, key, strict=True))
         super().__init__(f"{table}: the key {shown} exists already{more}; upsert to replace rows")
@@ -129,7 +129,7 @@ class DuplicateKey(PillionError):
 class NoSuchRow(PillionError):
     """A deletion of rows, or keys, that the table does not have. ``row`` is one example."""
 
-    def __init__(self, table: GlobalId, row: tuple[object, ...], count: int) -> None:
+    def __init__(self, table: str, row: tuple[object, ...], count: int) -> None:
         more = "" if count == 1 else f" (and {count - 1} more)"
         super().__init__(f"{table}: cannot delete {row!r}{more}: there is no such row, or not as many times")
         self.table = table
@@ -140,7 +140,7 @@ class NoSuchRow(PillionError):
 class ExpressionFailed(PillionError):
     """A predicate or assignment of a transaction failed on a row."""
 
-    def __init__(self, table: GlobalId, message: str) -> None:
+    def __init__(self, table: str, message: str) -> None:
         super().__init__(f"{table}: {message} in an expression of the transaction; nothing was changed")
         self.table = table
         self.message = message

@@ -4,6 +4,9 @@ A *shard* is the stored form of a collection: updates with ``since`` (compacted 
 there). *Tables* share one upper: each commit advances all of them. Other shards (materialized views, scripts) have
 their own upper and are written by compare-and-append.
 
+What names a shard that does not exist *yet* waits for its creation, because messages of different senders may
+overtake each other; a shard that was dropped is refused.
+
 Workers subscribe to shards. Each gets its share of the rows: rows are cut into ``workers`` contiguous slices, and
 worker ``worker`` gets that one. After the snapshot, each commit is one :class:`ShardChanges` per worker.
 """
@@ -34,12 +37,15 @@ class Message(msgspec.Struct, frozen=True, eq=False):
 
 
 class CreateTableShard(Message, frozen=True, eq=False):
-    """A table, empty, with the tables' common upper. ``key``: positions of its unique key, if any."""
+    """A table, empty, with the tables' common upper. ``key``: positions of its unique key, if any. ``reply`` gets the
+    shard's id."""
 
     shard: GlobalId
+    name: str
     schema: Schema
     since: Timestamp
     key: tuple[int, ...] = ()
+    reply: OneShot[GlobalId] | None = None
 
 
 class CreateShard(Message, frozen=True, eq=False):
@@ -47,7 +53,8 @@ class CreateShard(Message, frozen=True, eq=False):
 
     shard: GlobalId
     schema: Schema
-    reply: OneShot[None] | None = None
+    since: Timestamp = 0
+    reply: OneShot[GlobalId] | None = None
 
 
 class DropShard(Message, frozen=True, eq=False):
@@ -140,7 +147,7 @@ class UnsubscribeAll(Message, frozen=True, eq=False):
 class ShardSnapshot(Message, frozen=True, eq=False):
     """To one subscription: the first chunk, ``[0, upper)``; times up to ``as_of`` are advanced to ``as_of``.
 
-    What follows for the subscription are the shard's chunks in :class:`ShardChanges`, from ``upper`` on.
+    What follows are the subscription's chunks in :class:`ShardChanges`, from ``upper`` on.
     """
 
     shard: GlobalId
@@ -157,10 +164,10 @@ class SnapshotRefused(Message, frozen=True, eq=False):
 
 
 class ShardChanges(Message, frozen=True, eq=False):
-    """One commit, for one worker: a chunk for **every** shard that it subscribes and whose upper advanced, each
-    starting where the shard's previous chunk ended. Shards without a changed row share one empty chunk."""
+    """One commit, for one worker: a chunk for **every** subscription whose shard's upper advanced, each starting where
+    the subscription's previous chunk ended. Tables without a changed row share one empty chunk."""
 
-    chunks: tuple[tuple[GlobalId, Chunk], ...]
+    chunks: tuple[tuple[Subscription, Chunk], ...]
 
 
 # --- Reading -----------------------------------------------------------------------------------------------------
@@ -191,3 +198,7 @@ class ShardRead(Message, frozen=True, eq=False):
     token: str
     updates: Updates | None
     error: str | None = None
+
+
+class Maintain(Message, frozen=True, eq=False):
+    """To itself, when nothing has happened for a moment: tidy up."""

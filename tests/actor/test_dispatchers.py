@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -213,13 +214,11 @@ def test_actors_of_others_live_on() -> None:
 
 
 def test_an_interrupted_wait_leaves_a_system_that_stops() -> None:
-    import _thread
-
     dispatcher = ThreadedDispatcher()
     scribe = dispatcher.start(Scribe)
     kept = dispatcher.reply()
     scribe.ask(Keep(kept))
-    interrupter = threading.Timer(0.05, _thread.interrupt_main)
+    interrupter = threading.Timer(0.05, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         interrupter.start()
         kept.get(timeout=10)

@@ -1,0 +1,145 @@
+"""One shard: its schema, its frontiers, its updates and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...dataflow.arrangements.batch import Layout
+from ...dataflow.arrangements.trace import ERROR_LAYOUT
+from ...dataflow.arrangements.updates import Chunk, Updates, concat_optional, error_messages
+from ...messages.errors import NotReadableError
+from ...messages.frontiers import Frontier, Timestamp, is_beyond
+from ...messages.ids import GlobalId
+from ...messages.types import Schema
+from .contents import Arranged, Contents, Log
+
+
+class Timeline:
+    """The upper that all tables share."""
+
+    def __init__(self, upper: Timestamp) -> None:
+        self.upper = upper
+
+
+class Shard:
+    """Invariant: ``since <= upper``; both only advance; every update has a time before ``upper``.
+
+    Attributes:
+        name: what errors call it.
+        key: positions of the columns that are unique together; empty when there is no such rule.
+        layout: how its contents are arranged, once they are: by the key, or by whole rows.
+        timeline: for a table, what its upper is; other shards have their own.
+    """
+
+    def __init__(
+        self,
+        id: GlobalId,
+        schema: Schema,
+        *,
+        since: Timestamp = 0,
+        upper: Frontier = 0,
+        name: str | None = None,
+        key: tuple[int, ...] = (),
+        timeline: Timeline | None = None,
+    ) -> None:
+        self.id = id
+        self.schema = schema
+        self.since = since
+        self.name = name or str(id)
+        self.key = key
+        self.timeline = timeline
+        self._upper = upper
+        self.layout = Layout(schema.arity, key or tuple(range(schema.arity)))
+        self._oks: Contents = Arranged(self.layout, since) if key else Log(since)
+        self._errs = Arranged(ERROR_LAYOUT, since)
+
+    @property
+    def upper(self) -> Frontier:
+        return self._upper if self.timeline is None else self.timeline.upper
+
+    @property
+    def oks(self) -> Contents:
+        return self._oks
+
+    @property
+    def arranged(self) -> Arranged:
+        """The contents by key (by whole row when there is none); arranged now if they were not."""
+        if not isinstance(self._oks, Arranged):
+            self._oks = Arranged.of(self._oks, self.layout, self.since, self.upper)
+        return self._oks
+
+    def append(self, oks: Updates | None, errs: Updates | None, upper: Frontier) -> None:
+        """Add the updates of ``[self.upper, upper)``."""
+        lower = self.upper
+        assert lower is not None, "a shard with the empty upper is never written again"
+        if oks is not None and len(oks):
+            contents = self._oks if isinstance(self._oks, Arranged) or _only_inserts(oks) else self.arranged
+            contents.append(oks, lower, upper)
+        if errs is not None and len(errs):
+            self._errs.append(errs, lower, upper)
+        self._upper = upper
+
+    def compact(self, since: Timestamp) -> None:
+        if since > self.since:
+            self.since = since
+            self._oks.advance_since(since)
+            self._errs.advance_since(since)
+
+    def snapshot(self, as_of: Timestamp, worker: int, workers: int) -> Chunk:
+        """A worker's share of everything before the upper; times up to ``as_of`` are advanced to it.
+
+        Raises:
+            NotReadableError: the shard is compacted past ``as_of``.
+        """
+        if is_beyond(self.since, as_of):
+            raise NotReadableError(self.id, as_of, self.since)
+        return Chunk(
+            0,
+            self.upper,
+            _advanced(share(self._oks.everything(), worker, workers), as_of),
+            _advanced(share(self._errs.everything(), worker, workers), as_of),
+        )
+
+    def read(self, time: Timestamp) -> tuple[Updates | None, str | None]:
+        """The rows at one time with their multiplicities, or an error that the collection has then.
+
+        Raises:
+            NotReadableError: the shard is compacted past ``time``.
+        """
+        if is_beyond(self.since, time):
+            raise NotReadableError(self.id, time, self.since)
+        errors = at(self._errs, time)
+        if errors is not None:
+            return None, min(error_messages(errors))
+        return at(self._oks, time), None
+
+    def maintain(self, fuel: int) -> bool:
+        """Tidy about ``fuel`` rows; whether there is more to do."""
+        return self._oks.maintain(fuel) or self._errs.maintain(fuel)
+
+
+def at(contents: Contents, time: Timestamp) -> Updates | None:
+    """The consolidated rows at one time; None when there are none."""
+    updates = concat_optional([part.before(time + 1) for part in contents.parts()])
+    if updates is None:
+        return None
+    rows = updates.at(time).consolidate()
+    return rows if len(rows) else None
+
+
+def share(updates: Updates | None, worker: int, workers: int) -> Updates | None:
+    """The contiguous slice of rows that is this worker's; None when it is empty."""
+    if updates is None or workers == 1:
+        return updates
+    size = len(updates)
+    begin, end = worker * size // workers, (worker + 1) * size // workers
+    return updates.slice(begin, end) if begin < end else None
+
+
+def _advanced(updates: Updates | None, as_of: Timestamp) -> Updates | None:
+    return None if updates is None else updates.advance(as_of)
+
+
+def _only_inserts(updates: Updates) -> bool:
+    diffs = updates.diffs
+    return bool(diffs[0] > 0) if diffs.strides == (0,) else bool(np.min(diffs) > 0)
