@@ -16,9 +16,8 @@ def _define_index(session: Session, arguments: Arguments, body: Body) -> Output:
     catalog = session.catalog
     name = arguments["shard"]
     known = catalog.shards.get(name)
-    schema = (
-        known.schema if known is not None and "schema" not in arguments else catalog.schema(arguments.get("schema"))
-    )
+    named = arguments.get("schema")
+    schema = known.schema if named is None and known is not None else catalog.schema(named)
     key = read_key(arguments["key"], schema.types)
     shard = catalog.shard(name, schema)
     source, index = arguments["source"], arguments["index"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .arguments import Signature
@@ -47,5 +47,5 @@ class Directive:
     """One directive of the language."""
 
     run: Callable[[Session, Arguments, Body], Output]
-    signature: Signature = Signature()
+    signature: Signature = field(default_factory=Signature)
     body: BodyKind = BodyKind.NONE

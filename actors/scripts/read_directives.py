@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import pyarrow.compute as pc
 
@@ -146,9 +147,9 @@ def _await_subscribe(session: Session, arguments: Arguments, body: Body) -> Outp
 def _show_updates(parts: Sequence[Updates], up_to: Timestamp) -> Output:
     if not parts:
         return ()
-    updates = concat_updates(parts).before(up_to).consolidate().to_tuples()
-    ordered = sorted(updates, key=lambda update: (update[1], update[2], sort_key(update[0])))  # pyright: ignore[reportArgumentType]
-    return [f"{time} {diff} {show_row(row)}".rstrip() for row, time, diff in ordered]  # pyright: ignore[reportArgumentType]
+    updates = cast(list[tuple[Row, int, int]], concat_updates(parts).before(up_to).consolidate().to_tuples())
+    ordered = sorted(updates, key=lambda update: (update[1], update[2], sort_key(update[0])))
+    return [f"{time} {diff} {show_row(row)}".rstrip() for row, time, diff in ordered]
 
 
 def _metrics(session: Session, arguments: Arguments, body: Body) -> Output:
@@ -190,7 +191,7 @@ def _read(
     rows: list[Row] = []
     for block in _blocks(session.client.peek(peek)):
         for row, _, diff in rows_of(block, schema).to_tuples():
-            rows += [row] * diff  # pyright: ignore[reportArgumentType]
+            rows += [cast(Row, row)] * diff
     return rows
 
 

@@ -79,21 +79,22 @@ def run_scripts(
     Returns:
         ``PASSED``, ``DIFFERENT`` or ``UNREADABLE``, whichever is worst.
     """
-    out = out or sys.stdout
+    printed = out or sys.stdout
     if interactive:
-        print("replicas with a second, interactive runtime do not exist yet: leave out --interactive", file=out)
+        print("replicas with a second, interactive runtime do not exist yet: leave out --interactive", file=printed)
         return UNREADABLE
     worst, count = PASSED, 0
     for path in map(Path, paths):
-        worst = max(worst, _run_file(path, workers, rewrite, timeout, out))
+        worst = max(worst, _run_file(path, workers, rewrite, timeout, printed))
         count += 1
     if worst == PASSED:
         done = "rewritten" if rewrite else "passed"
-        print(
-            f"{count} script{'' if count == 1 else 's'} {done} ({workers} worker{'' if workers == 1 else 's'})",
-            file=out,
-        )
+        print(f"{_counted(count, 'script')} {done} ({_counted(workers, 'worker')})", file=printed)
     return worst
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _run_file(path: Path, workers: int, rewrite: bool, timeout: float, out: TextIO) -> int:

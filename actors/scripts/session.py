@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import pykka
 
 from ...messages.ids import GlobalId
+from ..dispatch.oneshot import OneShot
 from ..dispatch.threaded import ThreadedDispatcher
 from ..multiplexer.replica import Replica
 from ..storage.messages import CreateShard
@@ -46,7 +48,7 @@ class Session:
     ) -> None:
         self._dispatcher.stop()
 
-    def ask_storage(self, make: Any) -> Any:
+    def ask_storage(self, make: Callable[[OneShot[Any]], object]) -> Any:
         """Send the storage a request made with a fresh reply; its answer.
 
         Raises:
@@ -60,7 +62,7 @@ class Session:
         """Have the storage know a shard, so that what reads or writes it can wait for its first write."""
         if shard.name not in self._created:
             self._created.add(shard.name)
-            self.ask_storage(lambda reply: CreateShard(shard.id, shard.schema, reply))
+            self.ask_storage(lambda reply: CreateShard(shard.id, shard.schema, reply=reply))
 
     def ephemeral_id(self) -> GlobalId:
         """A transient id that no script uses."""
@@ -74,7 +76,8 @@ class Session:
         """The counters of the replica, summed over its workers, and of the messages exchanged with it."""
         total = dict(self.client.counts)
         for worker in self.replica.workers:
-            for name, value in worker.ask(ReadCounters(), timeout=self.timeout).items():
+            counters = cast(dict[str, int], worker.ask(ReadCounters(), timeout=self.timeout))
+            for name, value in counters.items():
                 total[name] = total.get(name, 0) + value
         return total
 

@@ -45,10 +45,7 @@ class Feeds:
         self._state = state
         self._link = link
         self._next: Subscription = 0
-        self._waiting: dict[Subscription, Feed] = {}
-        """Those whose snapshot has not come."""
         self._feeds: dict[Subscription, Feed] = {}
-        """Those that get changes."""
 
     def follow(self, running: RunningDataflow, source: SourceImport) -> None:
         """Feed a source of a dataflow with this worker's share of its shard."""
@@ -74,23 +71,21 @@ class Feeds:
 
     def leave(self, running: RunningDataflow) -> None:
         """End every subscription of a dataflow and its sinks."""
-        for feeds in (self._waiting, self._feeds):
-            for feed in [feed for feed in feeds.values() if feed.running is running]:
-                del feeds[feed.subscription]
-                self._link.storage.tell(UnsubscribeShard(feed.shard, feed.subscription, self._link.own))
+        for feed in [feed for feed in self._feeds.values() if feed.running is running]:
+            del self._feeds[feed.subscription]
+            self._link.storage.tell(UnsubscribeShard(feed.shard, feed.subscription, self._link.own))
 
     def snapshot(self, message: ShardSnapshot) -> RunningDataflow | None:
         """Take a shard's snapshot; the dataflow that may have work because of it."""
-        feed = self._waiting.pop(message.subscription, None)
+        feed = self._feeds.get(message.subscription)
         if feed is None:
             return None
-        self._feeds[feed.subscription] = feed
         feed.take(message.chunk)
         return feed.running
 
     def refused(self, message: SnapshotRefused) -> RunningDataflow | None:
         """Take that a shard cannot be read; the dataflow that may have work because of it."""
-        feed = self._waiting.pop(message.subscription, None)
+        feed = self._feeds.pop(message.subscription, None)
         if feed is None:
             return None
         feed.refuse(message.message)
@@ -98,10 +93,10 @@ class Feeds:
 
     def changes(self, message: ShardChanges) -> list[RunningDataflow]:
         """Take the changes of one commit; the dataflows that may have work because of it."""
+        feeds = self._feeds
         touched: list[RunningDataflow] = []
         for subscription, chunk in message.chunks:
-            # What was on its way when the subscription ended is of no use to anybody.
-            feed = self._feeds.get(subscription)
+            feed = feeds.get(subscription)
             if feed is not None:
                 feed.take(chunk)
                 touched.append(feed.running)
@@ -119,5 +114,5 @@ class Feeds:
         subscription = self._next
         self._next += 1
         as_of = running.description.as_of
-        self._waiting[subscription] = Feed(shard, subscription, running, take, refuse)
+        self._feeds[subscription] = Feed(shard, subscription, running, take, refuse)
         self._link.storage.tell(SubscribeShard(shard, subscription, as_of, worker, workers, self._link.own))
