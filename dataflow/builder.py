@@ -42,6 +42,7 @@ from .operators.arrange import ArrangementStream
 from .operators.closure import Closure
 from .operators.demand import narrow
 from .operators.exchange import Exchange, Outbox, Routing, by_columns
+from .operators.intake import Intake
 from .operators.join import Join
 from .operators.linear import Negation, Projection, Unary, Union
 from .operators.operator import Operator, UnaryLogic
@@ -99,7 +100,7 @@ class Builder:
         sinks: by id.
         indexes: by id, the arrangement and key of each index export.
         arrangements: what this dataflow maintains itself.
-        readers: the operators that hold arrangements.
+        intakes: how operators read arrangements, imported and own.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class Builder:
         self.sinks: dict[GlobalId, SinkQueue] = {}
         self.indexes: dict[GlobalId, Arranged] = {}
         self.arrangements: list[Arrangement] = []
-        self.readers: list[Join | ArrangementStream] = []
+        self.intakes: list[Intake] = []
         self._as_of: Timestamp = description.as_of
         self._until: Frontier = description.until
         self._worker = worker
@@ -212,8 +213,7 @@ class Builder:
             closure = Closure(arity, columns, program)
         else:
             closure = Closure(arity, mfp.projection, None)
-        operator = Join(self.agenda, self._as_of, self._until, left.arrangement, right.arrangement, closure)
-        self.readers.append(operator)
+        operator = Join(self.agenda, self._as_of, self._intake(left), self._intake(right), closure)
         self._follow(left, operator)
         self._follow(right, operator)
         return Stream(operator, node.types, _through(_plain(left.key), mfp))
@@ -278,13 +278,17 @@ class Builder:
         if node.stream is None:
             operator: Operator
             if node.operator is None:
-                operator = ArrangementStream(self.agenda, node.arrangement, self._as_of, self._until)
-                self.readers.append(operator)
+                operator = ArrangementStream(self.agenda, self._as_of, self._intake(node))
                 self._follow(node, operator)
             else:
                 operator = node.operator
             node.stream = Stream(operator, node.types, _plain(node.key), node.siblings)
         return node.stream
+
+    def _intake(self, arranged: Arranged) -> Intake:
+        intake = Intake(arranged.arrangement, self._as_of, self._until)
+        self.intakes.append(intake)
+        return intake
 
     def _follow(self, arranged: Arranged, reader: Operator) -> None:
         """Have the reader look at the arrangement whenever something was sealed."""

@@ -52,7 +52,7 @@ class Dataflow:
         self._channels = built.channels
         self._watches = tuple(built.watches.values())
         self._arrangements = tuple(built.arrangements)
-        self._readers = built.readers
+        self._intakes = tuple(built.intakes)
         self.sinks: Mapping[GlobalId, SinkQueue] = built.sinks
         self.indexes: Mapping[GlobalId, Trace] = {
             id: Trace(id, incarnation, arranged.key, arranged.arrangement, description.as_of)
@@ -99,7 +99,15 @@ class Dataflow:
         more = [arrangement.maintain(fuel) for arrangement in self._arrangements]
         return any(more)
 
+    @property
+    def in_use(self) -> bool:
+        """Whether anybody else needs an arrangement that this dataflow maintains: an index that was not dropped, of
+        this dataflow or another one that re-uses the arrangement, or the operators of another dataflow. As long as
+        that is so the dataflow has to run on, even if all its own exports were dropped."""
+        own = {id(intake.hold) for intake in self._intakes}
+        return any(id(hold) not in own for arrangement in self._arrangements for hold in arrangement.holds)
+
     def close(self) -> None:
         """Let go of the arrangements that it reads. Nothing may be called afterwards."""
-        for reader in self._readers:
-            reader.close()
+        for intake in self._intakes:
+            intake.close()

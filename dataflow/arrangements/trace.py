@@ -168,6 +168,11 @@ class Arrangement:
         self._holds.append(hold)
         return hold
 
+    @property
+    def holds(self) -> tuple[Hold, ...]:
+        """Who needs it: index handles, readers and peeks."""
+        return tuple(self._holds)
+
     def drop_hold(self, hold: Hold) -> None:
         if hold in self._holds:
             self._holds.remove(hold)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...messages.frontiers import Frontier, Timestamp, less_than
+from ...messages.frontiers import Timestamp, less_than
 from ...messages.types import SqlType
 from ..arrangements.batch import Batch, Layout
 from ..arrangements.trace import ERROR_LAYOUT, Arrangement
@@ -59,9 +59,9 @@ class ArrangementStream(Operator):
 
     __slots__ = ("_intake",)
 
-    def __init__(self, agenda: Agenda, arrangement: Arrangement, as_of: Timestamp, until: Frontier) -> None:
+    def __init__(self, agenda: Agenda, as_of: Timestamp, intake: Intake) -> None:
         super().__init__(agenda, as_of)
-        self._intake = Intake(arrangement, as_of, until)
+        self._intake = intake
 
     def run(self) -> bool:
         intake = self._intake
@@ -72,9 +72,6 @@ class ArrangementStream(Operator):
         intake.done(available)
         self.emit(Chunk(lower, available, visible(oks, intake.arrangement.arity), visible(errs, 1)))
         return True
-
-    def close(self) -> None:
-        self._intake.close()
 
 
 def visible(batches: Sequence[Batch | None], arity: int) -> Updates | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...messages.frontiers import Frontier, Timestamp, less_equal
 from ..arrangements.batch import Batch
-from ..arrangements.trace import Arrangement, TraceReader
+from ..arrangements.trace import Arrangement, Hold, TraceReader
 
 
 class Intake:
@@ -24,6 +24,11 @@ class Intake:
         self._reader: TraceReader = arrangement.follow(as_of)
         self._batches: list[Batch] = []
         self._errors: list[Batch] = []
+
+    @property
+    def hold(self) -> Hold:
+        """What keeps the arrangement readable for this operator."""
+        return self._reader.hold
 
     @property
     def upper(self) -> Frontier:

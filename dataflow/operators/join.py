@@ -6,8 +6,7 @@ later of their two times. What is *before* is told by time and not by batch, bec
 
 from __future__ import annotations
 
-from ...messages.frontiers import Frontier, Timestamp, less_than, minimum
-from ..arrangements.trace import Arrangement
+from ...messages.frontiers import Timestamp, less_than, minimum
 from ..arrangements.updates import Chunk, concat_optional
 from .agenda import Agenda
 from .arrange import visible
@@ -21,12 +20,10 @@ class Join(Operator):
 
     __slots__ = ("_closure", "_left", "_right", "_started")
 
-    def __init__(
-        self, agenda: Agenda, as_of: Timestamp, until: Frontier, left: Arrangement, right: Arrangement, closure: Closure
-    ) -> None:
+    def __init__(self, agenda: Agenda, as_of: Timestamp, left: Intake, right: Intake, closure: Closure) -> None:
         super().__init__(agenda, as_of)
-        self._left = Intake(left, as_of, until)
-        self._right = Intake(right, as_of, until)
+        self._left = left
+        self._right = right
         self._closure = closure
         self._started = False
 
@@ -66,6 +63,3 @@ class Join(Operator):
         self.emit(Chunk(lower, available, None if output is None else output.oks(), errs))
         return True
 
-    def close(self) -> None:
-        self._left.close()
-        self._right.close()

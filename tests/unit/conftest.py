@@ -1,4 +1,4 @@
-"""Shared by the tests of operators."""
+"""Shared by the tests of the engine."""
 
 from __future__ import annotations
 
