@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 
 from ...messages.ids import GlobalId
-from ...messages.relations import Binding, GetLocal, Let, LetRec, RecursiveBinding, Relation
+from ...messages.relations import Binding, Let, LetRec, RecursiveBinding, Relation
 from .annotations import annotated_types
 from .errors import ParseError
 from .parse_lines import Line
 from .tokens import Kind, Tokens
-from .trees import relation_inputs
+from .trees import free_locals
 from .typing import Types
 
 _BLOCK = re.compile(r"(with|return)\b(?!\s*\()", re.IGNORECASE)
@@ -111,23 +111,12 @@ def _in_order(line: Line, bindings: list[Binding]) -> tuple[Binding, ...]:
     for candidate in (bindings, bindings[::-1]):
         later = {binding.name for binding in candidate}
         for binding in candidate:
-            if later & _locals(binding.value):
+            if later & free_locals(binding.value):
                 break
             later.discard(binding.name)
         else:
             return tuple(candidate)
     raise ParseError(line.number, line.column, "these ctes refer to one another; use With Mutually Recursive")
-
-
-def _locals(relation: Relation) -> set[str]:
-    names: set[str] = set()
-    stack = [relation]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, GetLocal):
-            names.add(node.name)
-        stack.extend(relation_inputs(node))
-    return names
 
 
 def _is_return(line: Line) -> bool:

@@ -163,6 +163,29 @@ def postorder(relation: Relation) -> list[Relation]:
     return order
 
 
+def free_locals(relation: Relation) -> set[str]:
+    """The names that an expression uses and does not bind itself."""
+    names: set[str] = set()
+    stack: list[tuple[Relation, frozenset[str]]] = [(relation, frozenset())]
+    while stack:
+        node, bound = stack.pop()
+        match node:
+            case GetLocal(name):
+                if name not in bound:
+                    names.add(name)
+            case Let(bindings, body):
+                for binding in bindings:
+                    stack.append((binding.value, bound))
+                    bound |= {binding.name}
+                stack.append((body, bound))
+            case LetRec(bindings):
+                bound |= {binding.name for binding in bindings}
+                stack.extend((input, bound) for input in relation_inputs(node))
+            case _:
+                stack.extend((input, bound) for input in relation_inputs(node))
+    return names
+
+
 def height(relation: Relation) -> int:
     """How many nodes lie on the longest way down."""
     heights: dict[int, int] = {}

@@ -1,0 +1,1 @@
+"""Random values, rows, scalars and well-typed relations for Hypothesis."""
