@@ -14,6 +14,7 @@ from ..dispatch.threaded import ThreadedDispatcher
 from ..multiplexer.replica import Replica
 from ..storage.messages import CreateShard
 from ..storage.storage import Storage
+from ..worker.counters import PER_WORKER
 from ..worker.messages import ReadCounters
 from .catalog import Catalog, Shard
 from .client import Client
@@ -73,12 +74,13 @@ class Session:
         return self._dispatcher.services.ids.fresh()
 
     def counters(self) -> dict[str, int]:
-        """The counters of the replica, summed over its workers, and of the messages exchanged with it."""
-        total = dict(self.client.counts)
-        for worker in self.replica.workers:
-            counters = cast(dict[str, int], worker.ask(ReadCounters(), timeout=self.timeout))
-            for name, value in counters.items():
-                total[name] = total.get(name, 0) + value
+        """The counters of the replica, and of the messages exchanged with it."""
+        workers = [
+            cast(dict[str, int], worker.ask(ReadCounters(), timeout=self.timeout)) for worker in self.replica.workers
+        ]
+        total = self.client.counts | workers[0]
+        for name in PER_WORKER:
+            total[name] = sum(counters[name] for counters in workers)
         return total
 
     @property

@@ -10,6 +10,9 @@ DATAFLOWS_KEPT = "dataflows_kept"
 COMMANDS_REFUSED = "commands_refused"
 PEEKS_ANSWERED = "peeks_answered"
 
+PER_WORKER = ("arrangement_records", "arrangement_batches", "arrangement_bytes")
+"""The counters to be summed over workers. All workers agree on the others."""
+
 
 def read_counters(state: ComputeState) -> dict[str, int]:
     """The counters by name: what happened so far, then what there is now."""

@@ -1,0 +1,3 @@
+"""What all tests share: protocol scripts are tests."""
+
+pytest_plugins = ("pillion.actors.testing.spec_files",)
