@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from ..messages.dataflows import CopyTo, RenderDataflow, SinkExport
@@ -32,7 +33,7 @@ from ..messages.plans import (
     UnionNode,
 )
 from ..messages.scalars import ColumnRef, Scalar
-from ..messages.types import ColumnType, SqlType
+from ..messages.types import ColumnType
 from .arrangements.trace import Arrangement, Trace
 from .arrangements.updates import Updates
 from .columns.column import column_from_values
@@ -41,14 +42,17 @@ from .operators.arrange import Arrange as ArrangeOperator
 from .operators.arrange import ArrangementStream
 from .operators.closure import Closure
 from .operators.demand import narrow
-from .operators.exchange import Exchange, Outbox, Routing, by_columns
+from .operators.exchange import Exchange, Outbox, by_columns
 from .operators.intake import Intake
 from .operators.join import Join
 from .operators.linear import Negation, Projection, Unary, Union
 from .operators.operator import Operator, UnaryLogic
+from .operators.reduce.logic import ReduceLogic
 from .operators.rowwise import AppendKey, MapFilter
 from .operators.sink import Sink, SinkQueue
 from .operators.source import ConstantSource, Source
+from .operators.threshold import ThresholdLogic
+from .operators.topk import TopKLogic
 
 Types = tuple[ColumnType, ...]
 Key = tuple[Scalar, ...]
@@ -171,9 +175,17 @@ class Builder:
                 raise NotImplementedError(node)
             case NegateNode():
                 input = self._stream(nodes[node.input])
-                return self._unary(Negation(), input, node.types, input.placement, stateless=True)
-            case ReduceNode() | TopKNode() | ThresholdNode():
-                return self._grouped(node, self._stream(nodes[node.input]))
+                return self._unary(Negation(), input, node.types, input.placement)
+            case ReduceNode():
+                return self._reduce(node, self._stream(nodes[node.input]))
+            case TopKNode():
+                input = self._gather(self._stream(nodes[node.input]), node.group_by)
+                logic = TopKLogic(node, input.types, as_of=self._as_of, trust=self._trust)
+                return self._unary(logic, input, node.types, input.placement)
+            case ThresholdNode():
+                input = self._gather(self._stream(nodes[node.input]), range(len(node.types)))
+                logic = ThresholdLogic(node, input.types, as_of=self._as_of)
+                return self._unary(logic, input, node.types, input.placement)
 
     def _constant(self, node: ConstantNode) -> Stream:
         rows: Updates | None = None
@@ -199,7 +211,7 @@ class Builder:
             logic = MapFilter(mfp, input.types, trust=self._trust)
         else:
             logic = Projection(mfp.projection)
-        return self._unary(logic, input, node.types, placement, stateless=True)
+        return self._unary(logic, input, node.types, placement)
 
     def _join(self, node: JoinNode, left: Stream | Arranged, right: Stream | Arranged) -> Stream:
         assert isinstance(left, Arranged), "the left input of a join is an arrangement"
@@ -228,8 +240,24 @@ class Builder:
         placements = {input.placement for input in inputs}
         return Stream(operator, node.types, placements.pop() if len(placements) == 1 else None)
 
-    def _grouped(self, node: ReduceNode | TopKNode | ThresholdNode, input: Stream) -> Stream:
-        raise NotImplementedError(node)
+    def _reduce(self, node: ReduceNode, input: Stream) -> Stream:
+        placement = None
+        if self._peers > 1:
+            input, positions = self._with_key(input, node.key)
+            input = self._gather(input, positions)
+            node = msgspec.structs.replace(node, key=tuple([ColumnRef(p) for p in positions]))
+            assert input.placement is not None
+            placement = tuple([positions.index(p) for p in input.placement])
+        logic = ReduceLogic(node, input.types, as_of=self._as_of, trust=self._trust)
+        return self._unary(logic, input, node.types, placement)
+
+    def _with_key(self, input: Stream, key: Key) -> tuple[Stream, tuple[int, ...]]:
+        """The stream with the key's computed columns behind its own, and where the key's columns are."""
+        positions = _plain(key)
+        if positions is not None:
+            return input, positions
+        logic = AppendKey(key, input.types, trust=self._trust)
+        return self._unary(logic, input, input.types + logic.types, input.placement), logic.positions
 
     def _arrange(self, input: Stream | Arranged, key: Key) -> Arranged:
         siblings = input.arranged if isinstance(input, Stream) else input.siblings
@@ -238,25 +266,27 @@ class Builder:
             return known
         stream = self._stream(input)
         arity = len(stream.types)
-        positions = _plain(key)
-        types: list[SqlType] = [column.type for column in stream.types]
-        if positions is None:
-            append = AppendKey(key, stream.types, trust=self._trust)
-            types += append.types
-            positions = append.positions
-            stream = self._unary(append, stream, stream.types, stream.placement, stateless=True)
-        stream = self._exchange(stream, positions, by_columns(positions, self._peers))
+        stream, positions = self._with_key(stream, key)
+        stream = self._exchange(stream, positions)
+        types = [column.type for column in stream.types]
         operator = ArrangeOperator(self.agenda, self._as_of, types, arity, positions)
         stream.operator.outputs.append(operator.input)
-        arranged = Arranged(operator.arrangement, key, stream.types, operator, siblings=siblings)
+        arranged = Arranged(operator.arrangement, key, stream.types[:arity], operator, siblings=siblings)
         siblings[key] = arranged
         self.arrangements.append(operator.arrangement)
         return arranged
 
-    def _exchange(self, input: Stream, positions: tuple[int, ...] | None, routing: Routing) -> Stream:
-        """The same rows, each on the worker that the routing says; ``positions`` are the columns that it hashes."""
-        if self._peers == 1 or (positions is not None and input.placement == positions):
+    def _gather(self, input: Stream, columns: Sequence[int]) -> Stream:
+        """The same rows, with all that are equal in these columns on one worker."""
+        if self._peers == 1 or (input.placement is not None and set(input.placement) <= set(columns)):
             return input
+        return self._exchange(input, tuple(columns))
+
+    def _exchange(self, input: Stream, positions: tuple[int, ...]) -> Stream:
+        """The same rows, each on the worker to which the hash of these columns leads."""
+        if self._peers == 1 or input.placement == positions:
+            return input
+        routing = by_columns(positions, self._peers)
         operator = Exchange(
             self.agenda, self._as_of, routing, len(self.channels), self._worker, self._peers, self._outbox
         )
@@ -265,9 +295,9 @@ class Builder:
         return Stream(operator.receiver, input.types, positions)
 
     def _unary(
-        self, logic: UnaryLogic, input: Stream, types: Types, placement: tuple[int, ...] | None, *, stateless: bool
+        self, logic: UnaryLogic, input: Stream, types: Types, placement: tuple[int, ...] | None
     ) -> Stream:
-        operator = Unary(self.agenda, self._as_of, logic, stateless=stateless)
+        operator = Unary(self.agenda, self._as_of, logic)
         input.operator.outputs.append(operator.input)
         return Stream(operator, types, placement)
 
@@ -301,14 +331,13 @@ class Builder:
     def _sink(self, sink: SinkExport) -> None:
         up_to = sink.up_to
         stream = self._stream(self._collections[sink.on])
-        columns = tuple(range(len(stream.types)))
         if isinstance(sink.connection, CopyTo):
             # One worker writes the file, once.
-            stream = self._exchange(stream, (), by_columns((), self._peers))
+            stream = self._exchange(stream, ())
             up_to = minimum((up_to, self._as_of + 1))
-        elif stream.placement is None:
+        else:
             # A retraction must meet the insertion that it retracts.
-            stream = self._exchange(stream, columns, by_columns(columns, self._peers))
+            stream = self._gather(stream, range(len(stream.types)))
         operator = Sink(self.agenda, self._as_of, with_snapshot=sink.with_snapshot, up_to=up_to)
         stream.operator.outputs.append(operator.input)
         self.sinks[sink.id] = operator.queue

@@ -12,18 +12,13 @@ from .queue import InputQueue
 
 
 class Unary(Operator):
-    """Runs a :class:`UnaryLogic` on whatever its queue holds.
+    """Runs a :class:`UnaryLogic` on whatever its queue holds."""
 
-    Args:
-        stateless: an interval without changes needs no processing.
-    """
+    __slots__ = ("_logic", "input")
 
-    __slots__ = ("_logic", "_stateless", "input")
-
-    def __init__(self, agenda: Agenda, lower: Timestamp, logic: UnaryLogic, *, stateless: bool) -> None:
+    def __init__(self, agenda: Agenda, lower: Timestamp, logic: UnaryLogic) -> None:
         super().__init__(agenda, lower)
         self._logic = logic
-        self._stateless = stateless
         self.input = InputQueue(agenda, self.bit, lower)
 
     def run(self) -> bool:
@@ -31,7 +26,7 @@ class Unary(Operator):
         if not less_than(self.upper, available):
             return False
         chunk = self.input.take(available)
-        if not self._stateless or chunk.oks is not None or chunk.errs is not None:
+        if chunk.oks is not None or chunk.errs is not None:
             chunk = self._logic.process(chunk)
         self.emit(chunk)
         return True

@@ -24,7 +24,8 @@ class UnaryLogic(Protocol):
         """The output's changes in ``[chunk.lower, chunk.upper)``, correct at every time in it, from the input's.
 
         ``chunk.oks`` need not be consolidated; what is returned need not be either, unless the operator says so.
-        Called with contiguous chunks; the first begins at the dataflow's ``as_of`` with the input's snapshot.
+        Called in order of time, but not for intervals in which nothing changed; the first chunk begins at the
+        dataflow's ``as_of`` with the input's snapshot.
         Errors of the input are passed on, together with the operator's own.
         """
         ...

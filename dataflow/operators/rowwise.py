@@ -8,8 +8,9 @@ import numpy as np
 
 from ...messages.plans import MapFilterProject
 from ...messages.scalars import ColumnRef, Scalar
-from ...messages.types import ColumnType, SqlType
+from ...messages.types import ColumnType
 from ..arrangements.updates import Chunk, Updates, concat_optional, error_updates
+from ..scalars.typing import scalar_type
 
 
 class MapFilter:
@@ -40,7 +41,7 @@ class AppendKey:
 
         computed = [scalar for scalar in key if not isinstance(scalar, ColumnRef)]
         self._programs = [compile_scalar(scalar, inputs, trust=trust) for scalar in computed]
-        self.types: list[SqlType] = [program.type.type for program in self._programs]
+        self.types: tuple[ColumnType, ...] = tuple([scalar_type(scalar, inputs) for scalar in computed])
         arity = len(inputs)
         place = iter(range(arity, arity + len(computed)))
         self.positions = tuple([s.index if isinstance(s, ColumnRef) else next(place) for s in key])
