@@ -9,8 +9,9 @@ import numpy as np
 from ...messages.frontiers import Frontier
 from ..arrangements.batch import Batch
 from ..arrangements.updates import Times, Updates, concat_updates, take_numbers, uniform
-from ..columns.column import Indices
-from .match import match
+from ..columns.column import Column, Mask
+from ..columns.grouping import all_true
+from .match import Rows, match
 
 SLICE = 1 << 18
 """Pairs are made, and put through the closure, so many at a time."""
@@ -57,36 +58,35 @@ class JoinOutput:
 
     def add(self, left: Batch, right: Batch, left_bound: Frontier, right_bound: Frontier) -> None:
         """All pairs of rows with equal keys and times before these bounds."""
-        check_left = left_bound is not None and (left.upper is None or left.upper > left_bound)
-        check_right = right_bound is not None and (right.upper is None or right.upper > right_bound)
+        if left_bound is not None and left.upper is not None and left.upper <= left_bound:
+            left_bound = None
+        if right_bound is not None and right.upper is not None and right.upper <= right_bound:
+            right_bound = None
         for left_rows, right_rows in match(left, right, SLICE):
-            if check_left or check_right:
-                early = np.ones(len(left_rows), np.bool_)
-                if check_left:
-                    early &= left.updates.times[left_rows] < left_bound
-                if check_right:
-                    early &= right.updates.times[right_rows] < right_bound
-                if not early.all():
-                    left_rows, right_rows = left_rows[early], right_rows[early]
-                    if not len(left_rows):
+            if left_bound is not None or right_bound is not None:
+                early = _before(left.updates.times, left_rows, left_bound)
+                early &= _before(right.updates.times, right_rows, right_bound)
+                if not all_true(early):
+                    kept = early.nonzero()[0]
+                    if not len(kept):
                         continue
+                    left_rows = kept if left_rows is None else left_rows.take(kept)
+                    right_rows = kept if right_rows is None else right_rows.take(kept)
             self._emit(left.updates, left_rows, right.updates, right_rows)
 
     def oks(self) -> Updates | None:
         """The updates of rows, not consolidated."""
         return concat_updates(self._oks) if self._oks else None
 
-    def _emit(self, left: Updates, left_rows: Indices, right: Updates, right_rows: Indices) -> None:
+    def _emit(self, left: Updates, left_rows: Rows, right: Updates, right_rows: Rows) -> None:
         closure = self._closure
-        columns = tuple(
-            [
-                left.columns[position].take(left_rows) if from_left else right.columns[position].take(right_rows)
-                for from_left, position in closure.sources
-            ]
-        )
-        times = _later(left.times, left_rows, right.times, right_rows)
-        diffs = _product(left.diffs, left_rows, right.diffs, right_rows)
-        oks: Updates | None = Updates(columns, times, diffs)
+        columns: list[Column] = []
+        for from_left, position in closure.sources:
+            column, rows = (left.columns[position], left_rows) if from_left else (right.columns[position], right_rows)
+            columns.append(column if rows is None else column.take(rows))
+        times = _later(_take(left.times, left_rows), _take(right.times, right_rows))
+        diffs = _product(_take(left.diffs, left_rows), _take(right.diffs, right_rows))
+        oks: Updates | None = Updates(tuple(columns), times, diffs)
         if closure.program is not None:
             oks, errs = closure.program(oks)
             if errs is not None:
@@ -102,17 +102,26 @@ class JoinOutput:
             self._limit = max(MANY, 2 * self._size)
 
 
-def _later(left: Times, left_rows: Indices, right: Times, right_rows: Indices) -> Times:
+def _take(numbers: Times, rows: Rows) -> Times:
+    return numbers if rows is None else take_numbers(numbers, rows)
+
+
+def _before(times: Times, rows: Rows, bound: Frontier) -> Mask:
+    taken = _take(times, rows)
+    return np.ones(len(taken), np.bool_) if bound is None else taken < bound
+
+
+def _later(left: Times, right: Times) -> Times:
     if left.strides == (0,) and right.strides == (0,):
-        return uniform(max(int(left[0]), int(right[0])), len(left_rows))
-    return np.maximum(take_numbers(left, left_rows), take_numbers(right, right_rows))
+        return left if left[0] >= right[0] else right
+    return np.maximum(left, right)
 
 
-def _product(left: Times, left_rows: Indices, right: Times, right_rows: Indices) -> Times:
-    if left.strides == (0,):
-        if right.strides == (0,):
-            return uniform(int(left[0]) * int(right[0]), len(left_rows))
-        return right[right_rows] if left[0] == 1 else left[0] * right[right_rows]
+def _product(left: Times, right: Times) -> Times:
+    if left.strides == (0,) and right.strides == (0,):
+        return uniform(int(left[0]) * int(right[0]), len(left))
+    if left.strides == (0,) and left[0] == 1:
+        return right
     if right.strides == (0,) and right[0] == 1:
-        return left[left_rows]
-    return left[left_rows] * take_numbers(right, right_rows)
+        return left
+    return left * right

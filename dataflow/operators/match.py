@@ -7,12 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..arrangements.batch import Batch, expand
-from ..columns.column import Indices
-from ..columns.grouping import Columns, rows_equal
+from ..columns.column import Column, Indices, Mask
+
+Rows = Indices | None
+"""Positions of rows; None stands for every row once, in order."""
+
+Pairs = Iterator[tuple[Rows, Rows]]
+"""Positions in the left and in the right batch, side by side."""
 
 
-def match(left: Batch, right: Batch, limit: int) -> Iterator[tuple[Indices, Indices]]:
-    """All pairs of rows ``(left, right)`` with equal keys, about ``limit`` at a time; a NULL matches nothing.
+def match(left: Batch, right: Batch, limit: int) -> Pairs:
+    """All pairs of rows with equal keys, about ``limit`` at a time; a NULL matches nothing.
 
     The rows of the smaller batch are sought in the larger one; both are in order of the keys' hashes, so that walks
     through memory in order.
@@ -22,48 +27,56 @@ def match(left: Batch, right: Batch, limit: int) -> Iterator[tuple[Indices, Indi
     return ((a, b) for b, a in _seek(right, left, limit))
 
 
-def _seek(needles: Batch, hay: Batch, limit: int) -> Iterator[tuple[Indices, Indices]]:
+def _seek(needles: Batch, hay: Batch, limit: int) -> Pairs:
+    begin, end = hay.seek(needles.order)
+    counts = end - begin
+    sought = counts.nonzero()[0]
+    size = len(sought)
+    if not size:
+        return
+    if size < len(counts):
+        begin, end, counts = begin.take(sought), end.take(sought), counts.take(sought)
+    total = counts.item() if size == 1 else int(counts.sum())
+    if total == size == len(needles):
+        # The commonest case, a row for every key: nothing to repeat, and nothing to gather from the needles.
+        yield from _verified(needles, None, hay, begin)
+    elif total <= limit:
+        which, rows = expand(begin, end)
+        yield from _verified(needles, sought.take(which), hay, rows)
+    else:
+        for which, rows in _slices(begin, end, limit):
+            yield from _verified(needles, sought.take(which), hay, rows)
+
+
+def _verified(needles: Batch, sought: Rows, hay: Batch, found: Indices) -> Pairs:
+    """The pairs of which the keys are equal, and not only their hashes."""
     keys = needles.layout.key_of(needles.updates.columns)
     hay_keys = hay.layout.key_of(hay.updates.columns)
-    begin, end = hay.seek(needles.order)
-    rows: Indices | None = None
-    if len(begin) > 1:
-        rows = (begin < end).nonzero()[0]
-        if len(rows) == len(begin):
-            rows = None
-        else:
-            begin, end = begin.take(rows), end.take(rows)
-    for which, found in _slices(begin, end, limit):
-        if not len(which):
-            continue
-        sought = which if rows is None else rows.take(which)
-        same = _match_keys(keys, sought, hay_keys, found)
-        equal = np.count_nonzero(same)
-        if equal == len(same):
-            yield sought, found
-        elif equal:
-            yield sought[same], found[same]
+    same: Mask | None = None
+    for key, hay_key in zip(keys, hay_keys, strict=True):
+        equal = _equal(key if sought is None else key.take(sought), hay_key.take(found))
+        same = equal if same is None else same & equal
+    count = len(found) if same is None else np.count_nonzero(same)
+    if count == len(found):
+        yield sought, found
+    elif count:
+        assert same is not None
+        yield (same.nonzero()[0] if sought is None else sought[same]), found[same]
 
 
-def _match_keys(left: Columns, left_rows: Indices, right: Columns, right_rows: Indices) -> np.ndarray:
-    same = rows_equal(left, left_rows, right, right_rows)
-    for column in left:
-        valid = column.validity()
-        if valid is not None:
-            same &= valid[left_rows]
-    return same
+def _equal(left: Column, right: Column) -> Mask:
+    """Where two values are equal and not NULL."""
+    equal = left.equal(right)
+    valid = left.validity()
+    return equal if valid is None else equal & valid
 
 
 def _slices(begin: Indices, end: Indices, limit: int) -> Iterator[tuple[Indices, Indices]]:
-    """All pairs ``(i, position)`` with ``begin[i] <= position < end[i]``, up to ``limit`` at a time."""
+    """All pairs ``(i, position)`` with ``begin[i] <= position < end[i]``, ``limit`` at a time."""
     counts = end - begin
-    total = int(counts.item() if len(counts) == 1 else counts.sum())
-    if total <= limit:
-        if total:
-            yield expand(begin, end)
-        return
-    ends = np.cumsum(counts)
+    ends = counts.cumsum()
     starts = ends - counts
+    total = int(ends[-1])
     for low in range(0, total, limit):
         high = min(low + limit, total)
         first = int(ends.searchsorted(low, "right"))
@@ -73,4 +86,5 @@ def _slices(begin: Indices, end: Indices, limit: int) -> Iterator[tuple[Indices,
         from_row = begin[part] + np.maximum(low - starts[part], 0)
         to_row = end[part] - np.maximum(ends[part] - high, 0)
         which, rows = expand(from_row, to_row)
-        yield which + first, rows
+        which += first
+        yield which, rows
