@@ -61,6 +61,10 @@ class RowTable:
         """The rows of these entries."""
         return tuple([s.take(entries) for s in self._stores])
 
+    def column(self, position: int, entries: Entries) -> Column:
+        """One column of the rows of these entries."""
+        return self._stores[position].take(entries)
+
     def release(self, entries: Entries) -> None:
         """Forget these rows (all present, and different); their entries will be given to other rows."""
         self._index.remove(entries)
@@ -99,3 +103,17 @@ class RowTable:
         self._index.reserve(capacity)
         for store in self._stores:
             store.reserve(capacity)
+
+
+def different_entries(entries: Entries, capacity: int) -> Entries:
+    """The different ones among some entries below ``capacity``: the same array when all are, else sorted."""
+    if len(entries) == 1:
+        return entries
+    if 8 * len(entries) > capacity:
+        present = np.zeros(capacity, np.bool_)
+        present[entries] = True
+        different = np.flatnonzero(present)
+    else:
+        in_order = np.sort(entries)
+        different = in_order[np.append(True, in_order[1:] != in_order[:-1])]
+    return entries if len(different) == len(entries) else different

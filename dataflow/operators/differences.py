@@ -93,5 +93,4 @@ def show_key(keys: RowTable, entry: int) -> str:
 
 def state_entries(events: Events) -> Entries:
     """The entry of each state."""
-    timeline = events.timeline
-    return np.concatenate((events.entries, events.entries if timeline is None else events.entries[timeline.owners]))
+    return np.concatenate((events.entries, events.owners))

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrangements.hash_index import Entries
+from ..arrangements.row_table import different_entries
 from ..arrangements.updates import Times, squeeze
 from ..columns.column import Indices
 
@@ -75,6 +76,32 @@ class Events:
         count = len(self.entries)
         return np.arange(count, count + len(self.times))
 
+    @property
+    def last(self) -> Indices:
+        """The position of each entry's last state."""
+        count = len(self.entries)
+        timeline = self.timeline
+        if timeline is None:
+            return np.arange(count, 2 * count)
+        return np.append(timeline.firsts[1:], len(self.times)) + (count - 1)
+
+    @property
+    def owners(self) -> Entries:
+        """The entry of each event."""
+        return self.entries if self.timeline is None else self.entries[self.timeline.owners]
+
+    def representatives(self) -> Indices:
+        """A row of the chunk in each event."""
+        timeline = self.timeline
+        if timeline is not None:
+            return timeline.order[timeline.starts]
+        if self.entries is self.rows:
+            return np.arange(len(self.rows))
+        # Entries that are not the rows themselves are sorted.
+        result = np.empty(len(self.entries), np.intp)
+        result[self.entries.searchsorted(self.rows)] = np.arange(len(self.rows))
+        return result
+
     def accumulate(self, totals: Numbers, changes: Numbers) -> Numbers:
         """Add changes to running totals.
 
@@ -134,7 +161,7 @@ def find_events(rows: Entries, times: Times, capacity: int) -> Events:
     if size == 1:
         return Events(rows, rows, times, None)
     if times.strides == (0,):
-        entries = _different(rows, capacity)
+        entries = different_entries(rows, capacity)
         return Events(rows, entries, times[: len(entries)], None)
     order = np.lexsort((times, rows))
     sorted_rows = rows[order]
@@ -149,15 +176,3 @@ def find_events(rows: Entries, times: Times, capacity: int) -> Events:
     owners = np.cumsum(first_of_entry) - 1
     entries = sorted_rows[starts[firsts]]
     return Events(rows, entries, sorted_times[starts], Timeline(order, starts, firsts, owners))
-
-
-def _different(rows: Entries, capacity: int) -> Entries:
-    """The different numbers among some that are below ``capacity``; the same array when all are."""
-    if 8 * len(rows) > capacity:
-        present = np.zeros(capacity, np.bool_)
-        present[rows] = True
-        entries = np.flatnonzero(present)
-    else:
-        in_order = np.sort(rows)
-        entries = in_order[np.append(True, in_order[1:] != in_order[:-1])]
-    return rows if len(entries) == len(rows) else entries

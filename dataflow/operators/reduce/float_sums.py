@@ -146,7 +146,7 @@ class FloatSum(Accumulator):
 
     def _sums(self, states: Block) -> Doubles:
         if self._limbs == 0:
-            return np.zeros(states.shape[1])
+            return np.zeros(int(states.shape[1]), np.float64)
         sums = limbs.to_doubles(states[: self._limbs].copy(), self._first)
         if self._special:
             kinds = states[self._limbs : self._limbs + _SPECIALS]

@@ -95,16 +95,10 @@ class ReduceLogic:
 
     def _release(self, events: Events, states: Numbers) -> None:
         """Forget the groups that are empty at the end."""
-        timeline = events.timeline
-        count = len(events.entries)
-        last = states[:, count:]
-        if timeline is not None:
-            last = last[:, np.append(timeline.firsts[1:], len(events)) - 1]
-        empty = last[0] == 0
-        if empty.any():
-            places = np.flatnonzero(empty)
-            places = places[self._sums.is_zero(last[:, places])]
-            entries = events.entries[places]
+        last = events.last
+        empty = np.flatnonzero(states[0, last] == 0)
+        if len(empty):
+            entries = events.entries[empty[self._sums.is_zero(states[:, last[empty]])]]
             if len(entries):
                 self._sums.clear(entries)
                 self._groups.release(entries)

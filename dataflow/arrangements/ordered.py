@@ -1,0 +1,277 @@
+"""Ordered rows: the rows of many groups, each group's in an order, read from either end.
+
+This is what ``min``, ``max``, top-k and every aggregate that is computed from its whole group keep. It is private to
+one operator, so it holds the present only and changes in place:
+
+* every different row of a group has an entry in a :class:`RowTable`, with its multiplicity beside it;
+* *runs* are arrays of entries sorted by group and order. A new row goes into a new run, and runs of similar size are
+  merged; a row whose multiplicity becomes zero stays where it is, *dead*, and comes back to life when it is inserted
+  again.
+
+Invariant: every entry is in exactly one run. So the first live rows of a group are among the first live ones of each
+run, and reading them takes no more than a few rows of each, whatever the size of the group. Dead rows that a read
+passes over are charged to their run; a run whose charge exceeds its size is rewritten without them. A read therefore
+costs, amortized, O(sqrt(n)) even when a group is deleted row by row from its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...messages.types import SqlType
+from ..columns.column import Column, FixedColumn, Indices, Mask
+from ..columns.sorting import SortKey, sort_rows
+from .batch import expand
+from .hash_index import Entries
+from .row_store import grown
+from .row_table import RowTable, different_entries
+
+Groups = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.int64]
+
+_CLEAN_FROM = 256
+"""Charges and dead rows below this are not worth a rewrite."""
+_LOOSE_RUNS = 6
+_LOOSE_ROWS = 1024
+"""So many runs, of so few rows together, may trail behind unmerged."""
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """Entries sorted by group, then order; ``charge`` counts the dead ones that reads passed over."""
+
+    groups: Groups
+    entries: Entries
+    charge: int = 0
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """Live rows of some groups, in order.
+
+    Attributes:
+        which: the position of the row's group among those asked for; ascending.
+        entries: the rows, in their group's order.
+        counts: their multiplicities.
+    """
+
+    which: Indices
+    entries: Entries
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Applied:
+    """Different rows, and their multiplicities before and after a change."""
+
+    entries: Entries
+    before: Counts
+    after: Counts
+
+
+class OrderedRows:
+    """The rows of many groups.
+
+    Args:
+        types: the columns of a row.
+        keys: the order; ties are broken by the rest of the row.
+
+    Attributes:
+        rows: every row under an entry: the group's number, then the columns.
+    """
+
+    __slots__ = ("_counts", "_dead", "_gone", "_keys", "_negative", "_present", "_runs", "_totals", "rows")
+
+    def __init__(self, types: Sequence[SqlType], keys: Sequence[SortKey]) -> None:
+        self.rows = RowTable((SqlType.BIGINT, *types))
+        self._keys = tuple(keys)
+        self._counts: Counts = np.zeros(self.rows.capacity, np.int64)
+        self._present: Mask = np.zeros(self.rows.capacity, np.bool_)
+        self._runs: list[Run] = []
+        self._dead = 0
+        self._gone: list[Entries] = []
+        self._totals: Counts = np.zeros(0, np.int64)
+        self._negative: Counts = np.zeros(0, np.int64)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def nbytes(self) -> int:
+        runs = sum(r.groups.nbytes + r.entries.nbytes for r in self._runs)
+        return self.rows.nbytes + self._counts.nbytes + self._present.nbytes + self._totals.nbytes + runs
+
+    def reserve(self, groups: int) -> None:
+        """Make room for groups with numbers below ``groups``."""
+        if groups > len(self._totals):
+            self._totals = grown(self._totals, groups)
+            self._negative = grown(self._negative, groups)
+
+    def is_negative(self, groups: Groups) -> Mask:
+        """Whether a group has a row of negative multiplicity."""
+        return self._negative[groups] > 0
+
+    def is_empty(self, groups: Groups) -> Mask:
+        """Whether a group has no rows, of any multiplicity."""
+        return (self._totals[groups] == 0) & (self._negative[groups] == 0)
+
+    def apply(self, groups: Groups, columns: Sequence[Column], diffs: Counts) -> Applied:
+        """Add multiplicities to rows of groups.
+
+        The entries that this touches, and those of earlier listings, can be read until the next call.
+        """
+        table = self.rows
+        if self._gone:
+            table.release(np.concatenate(self._gone))
+            self._gone.clear()
+        located = table.locate((FixedColumn(SqlType.BIGINT, groups), *columns), len(groups))
+        if table.capacity > len(self._counts):
+            self._counts = grown(self._counts, table.capacity)
+            self._present = grown(self._present, table.capacity)
+        np.add.at(self._totals, groups, diffs)
+        entries = different_entries(located, table.capacity)
+        counts = self._counts
+        before = counts[entries]
+        np.add.at(counts, located, diffs)
+        after = counts[entries]
+        self._note_negative(entries, before, after)
+        old = self._present[entries]
+        self._dead += int(np.count_nonzero(old & (after == 0))) - int(np.count_nonzero(old & (before == 0)))
+        if not old.all():
+            self._enter(entries[~old])
+        if self._dead > _CLEAN_FROM and 2 * self._dead > len(table):
+            self._merge(0)
+        return Applied(entries, before, after)
+
+    def first(self, groups: Groups, need: int | None, *, reverse: bool = False) -> Listing:
+        """The first live rows of these groups (different ones), or the last.
+
+        Args:
+            need: at least so many rows (one or more) of each group, counted with their multiplicities; None for all.
+            reverse: from the end of the order; the listing is reversed, too.
+        """
+        found: list[tuple[Indices, Entries]] = []
+        for run in tuple(self._runs):
+            found += self._scan(run, groups, need, reverse)
+        if not found:
+            nothing = np.zeros(0, np.int64)
+            return Listing(nothing, nothing, nothing)
+        which = np.concatenate([w for w, _ in found])
+        entries = np.concatenate([e for _, e in found])
+        if len(found) > 1:
+            sign = -1 if reverse else 1
+            order = sort_rows(sign * which, self.rows.take(entries)[1:], self._keys)
+            if reverse:
+                order = order[::-1]
+            which, entries = which[order], entries[order]
+        return Listing(which, entries, self._counts[entries])
+
+    def _scan(self, run: Run, groups: Groups, need: int | None, reverse: bool) -> list[tuple[Indices, Entries]]:
+        """The first live rows of each group in one run, part after part, each sorted by group and in order."""
+        begin = run.groups.searchsorted(groups)
+        end = run.groups.searchsorted(groups, "right")
+        active = np.flatnonzero(begin < end)
+        if not len(active):
+            return []
+        parts: list[tuple[Indices, Entries]] = []
+        begin, end = begin[active], end[active]
+        width = len(run) if need is None else need
+        missing = np.full(len(active), width)
+        passed = 0
+        while len(active):
+            if reverse:
+                middle = np.maximum(end - width, begin)
+                which, places = expand(middle, end)
+                places = (end + middle - 1)[which] - places
+                end = middle
+            else:
+                middle = np.minimum(begin + width, end)
+                which, places = expand(begin, middle)
+                begin = middle
+            entries = run.entries[places]
+            counts = self._counts[entries]
+            live = counts > 0
+            if not live.all():
+                passed += len(live) - int(np.count_nonzero(live))
+                which, entries, counts = which[live], entries[live], counts[live]
+            if len(entries):
+                parts.append((active[which], entries))
+                np.subtract.at(missing, which, counts)
+            more = np.flatnonzero((missing > 0) & (begin < end))
+            active, begin, end, missing = active[more], begin[more], end[more], missing[more]
+            width *= 2
+        run.charge += passed
+        if run.charge > len(run) + _CLEAN_FROM:
+            self._clean(run)
+        return parts
+
+    def _note_negative(self, entries: Entries, before: Counts, after: Counts) -> None:
+        change = (after < 0).view(np.int8) - (before < 0).view(np.int8)
+        changed = np.flatnonzero(change)
+        if len(changed):
+            groups = self.groups_of(entries[changed])
+            np.add.at(self._negative, groups, change[changed])
+
+    def groups_of(self, entries: Entries) -> Groups:
+        """The group of each of some rows."""
+        column = self.rows.column(0, entries)
+        assert isinstance(column, FixedColumn)
+        return column.values
+
+    def _enter(self, entries: Entries) -> None:
+        """Make a run of new entries, and merge runs as their sizes ask for."""
+        alive = self._counts[entries] != 0
+        if not alive.all():
+            self._gone.append(entries[~alive])
+            entries = entries[alive]
+            if not len(entries):
+                return
+        self._present[entries] = True
+        self._runs.append(self._sorted(entries))
+        tail = 0
+        merge_from: int | None = None
+        for i in range(len(self._runs) - 1, -1, -1):
+            size = len(self._runs[i])
+            behind = len(self._runs) - i
+            if 2 * tail >= size and (behind >= _LOOSE_RUNS or tail >= _LOOSE_ROWS):
+                merge_from = i
+            tail += size
+        if merge_from is not None:
+            self._merge(merge_from)
+
+    def _sorted(self, entries: Entries) -> Run:
+        groups, *columns = self.rows.take(entries)
+        assert isinstance(groups, FixedColumn)
+        order = sort_rows(groups.values, columns, self._keys)
+        return Run(groups.values[order], entries[order])
+
+    def _merge(self, position: int) -> None:
+        """Make one run of those from a position on, without their dead rows."""
+        entries = np.concatenate([r.entries for r in self._runs[position:]])
+        entries = self._without_dead(entries)
+        self._runs[position:] = [self._sorted(entries)] if len(entries) else []
+
+    def _clean(self, run: Run) -> None:
+        """Rewrite a run without its dead rows."""
+        live = self._counts[run.entries] != 0
+        self._without_dead(run.entries)
+        position = self._runs.index(run)
+        self._runs[position : position + 1] = [Run(run.groups[live], run.entries[live])] if live.any() else []
+
+    def _without_dead(self, entries: Entries) -> Entries:
+        """The entries that are not dead; those that are will be released."""
+        live = self._counts[entries] != 0
+        if live.all():
+            return entries
+        dead = entries[~live]
+        self._present[dead] = False
+        self._dead -= len(dead)
+        self._gone.append(dead)
+        return entries[live]

@@ -1,0 +1,52 @@
+"""The threshold operator: the rows whose multiplicity is positive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...messages.frontiers import Timestamp
+from ...messages.plans import ThresholdNode
+from ...messages.types import ColumnType
+from ..arrangements.row_store import grown
+from ..arrangements.row_table import RowTable
+from ..arrangements.updates import Chunk, Updates
+from .events import Numbers, find_events
+
+
+class ThresholdLogic:
+    """Maintains, at every time, the rows with positive multiplicity, as often as they are there; the others vanish.
+
+    Args:
+        node: the plan; its input arrives exchanged by the whole row.
+        input_types: of the input's columns.
+        as_of, trust: as every operator takes them.
+    """
+
+    def __init__(
+        self, node: ThresholdNode, input_types: Sequence[ColumnType], *, as_of: Timestamp, trust: bool = False
+    ) -> None:
+        self._rows = RowTable([t.type for t in input_types])
+        self._counts: Numbers = np.zeros((1, self._rows.capacity), np.int64)
+
+    def process(self, chunk: Chunk) -> Chunk:
+        oks = chunk.oks
+        if oks is None or not len(oks):
+            return chunk
+        table = self._rows
+        events = find_events(table.locate(oks.columns, len(oks)), oks.times, table.capacity)
+        if table.capacity > self._counts.shape[1]:
+            self._counts = grown(self._counts[0], table.capacity)[None]
+        counts = events.accumulate(self._counts, oks.diffs[None])[0]
+        visible = np.maximum(counts, 0)
+        diffs = visible[events.after] - visible[events.before]
+        changed = np.flatnonzero(diffs)
+        result: Updates | None = None
+        if len(changed):
+            rows = table.take(events.owners[changed])
+            result = Updates(rows, events.times[changed], diffs[changed])
+        gone = events.entries[counts[events.last] == 0]
+        if len(gone):
+            table.release(gone)
+        return Chunk(chunk.lower, chunk.upper, result, chunk.errs)
