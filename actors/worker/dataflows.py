@@ -80,7 +80,9 @@ class Dataflows:
         for sink in description.sink_exports:
             self._record(Collection(sink.id, running, self._sink(running, sink)))
         for id in traces:
-            state.collections[id].running.importers.append(running)
+            exporter = state.collections[id].running
+            exporter.importers.append(running)
+            running.exporters.append(exporter)
         return running
 
     def schedule(self, command: Schedule) -> None:
@@ -158,6 +160,7 @@ class Dataflows:
         """Drop what is left of a dataflow without a last report: it belonged to an earlier connection."""
         for collection in list(running.exports.values()):
             self._forget(collection)
+        self._release_unused()
 
     def exchanged(self, message: Exchanged | SinkPart) -> None:
         """Take what a fellow worker sent. It may come before the command that creates the dataflow here, and after
@@ -243,9 +246,10 @@ class Dataflows:
             if last is not None:
                 self._link.respond(last, collection.running.number)
         self._forget(collection)
+        self._release_unused()
 
     def _forget(self, collection: Collection) -> None:
-        """Remove a collection, and its dataflow once nothing else of it is left."""
+        """Remove a collection."""
         state, id, running = self._state, collection.id, collection.running
         del state.collections[id]
         del running.exports[id]
@@ -258,13 +262,22 @@ class Dataflows:
         if trace is not None:
             trace.allow_compaction(None)
             self._stepping.index_dropped(id)
-        if not running.exports:
-            del state.dataflows[running.number]
-            state.counters[DATAFLOWS_DROPPED] += 1
-            self._feeds.leave(running)
-            running.dataflow.close()
-            self._stepping.deactivate(running)
-            for index in running.description.index_imports:
-                exporter = state.collections.get(index.id)
-                if exporter is not None and running in exporter.running.importers:
-                    exporter.running.importers.remove(running)
+
+    def _release_unused(self) -> None:
+        """Let go of every dataflow without exports of which no other one needs an arrangement. Letting go of one may
+        be what another one waited for."""
+        while True:
+            unused = [r for r in self._state.dataflows.values() if not r.exports and not r.dataflow.in_use()]
+            if not unused:
+                return
+            for running in unused:
+                self._release(running)
+
+    def _release(self, running: RunningDataflow) -> None:
+        del self._state.dataflows[running.number]
+        self._state.counters[DATAFLOWS_DROPPED] += 1
+        self._feeds.leave(running)
+        running.dataflow.close()
+        self._stepping.deactivate(running)
+        for exporter in running.exporters:
+            exporter.importers.remove(running)

@@ -28,6 +28,7 @@ class RunningDataflow:
         "compactions",
         "dataflow",
         "description",
+        "exporters",
         "exports",
         "hydrated_after",
         "importers",
@@ -44,6 +45,8 @@ class RunningDataflow:
         """Those that were not dropped."""
         self.compactions: dict[GlobalId, Frontier] = {}
         """The last ``AllowCompaction`` of each export that ever had one, also of those that were dropped."""
+        self.exporters: list[RunningDataflow] = []
+        """Those of which it imports an index."""
         self.importers: list[RunningDataflow] = []
         """Those that import one of its indexes: when it moves, they have work."""
         self.is_active = False
@@ -111,7 +114,8 @@ class ComputeState:
         collections: what this runtime renders, and hence reports.
         traces: the indexes that can be read and imported.
         peers: what the other runtime renders.
-        dataflows: those with an export that was not dropped, in the order in which they were created.
+        dataflows: those of which anything is needed, in the order in which they were created: an export that was not
+            dropped, or an arrangement that another dataflow re-uses or reads.
         next_dataflow: the number of the next ``CreateDataflow``.
         ready: the dataflows that may have work, in order of their turn.
         early: what fellow workers sent for dataflows that this worker has not been told to create yet.
