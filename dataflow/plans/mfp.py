@@ -190,5 +190,13 @@ def _without_unread(
         return MapFilterProject(arity, tuple(scalars), predicates, projection)
     places = {column: column for column in range(arity)}
     places.update({position: arity + new for new, position in enumerate(kept)})
-    needed = MapFilterProject(arity, tuple([scalars[position - arity] for position in kept]), predicates, projection)
-    return renumber(needed, arity, places)
+
+    def move(scalar: Scalar) -> Scalar:
+        return substitute(scalar, lambda column: ColumnRef(places[column]))
+
+    return MapFilterProject(
+        arity,
+        tuple([move(scalars[position - arity]) for position in kept]),
+        tuple([move(predicate) for predicate in predicates]),
+        tuple([places[column] for column in projection]),
+    )
