@@ -106,6 +106,22 @@ def test_hash_equality_and_order_agree(given: tuple[SqlType, list[Any]]) -> None
             assert (sort_codes[a] < sort_codes[b]) == (ordering(values[a]) < ordering(values[b]))
 
 
+@given(typed_values())
+def test_a_row_hashes_alone_as_among_others(given: tuple[SqlType, list[Any]]) -> None:
+    type, values = given
+    column = column_from_values(values, type)
+    pairs = row_hashes([column, column], len(values)).tolist()
+    for position, value in enumerate(values):
+        alone = column_from_values([value], type)
+        assert row_hashes([alone, alone], 1).tolist() == [pairs[position]]
+
+
+def test_a_long_string_hashes_alone_as_among_others() -> None:
+    values = ["é" * n for n in (0, 1, 4, 8, 127, 128, 129, 1000)]
+    together = column_from_values(values, SqlType.TEXT).hashes().tolist()
+    assert [int(column_from_values([value], SqlType.TEXT).hashes()[0]) for value in values] == together
+
+
 def test_widths_of_an_integer_hash_equally() -> None:
     columns = [column_from_values([5, -7], t) for t in (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT)]
     assert len({tuple(c.hashes().tolist()) for c in columns}) == 1
