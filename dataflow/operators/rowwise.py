@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ...messages.plans import MapFilterProject
 from ...messages.scalars import ColumnRef, Scalar
 from ...messages.types import ColumnType
-from ..arrangements.updates import Chunk, Updates, concat_optional, error_updates
-from ..scalars.typing import scalar_type
+from ..arrangements.updates import Chunk, Updates, concat_optional, error_updates, take_numbers
+from ..columns.column import Mask
+from ..scalars.compile import compile_scalar
+from ..scalars.mfp import MfpProgram
 
 
 class MapFilter:
     """A map/filter/project that computes something; rows that fail become errors."""
 
     def __init__(self, mfp: MapFilterProject, types: Sequence[ColumnType], *, trust: bool) -> None:
-        from ..scalars.mfp import MfpProgram
-
         self.program = MfpProgram(mfp, types, trust=trust).apply
 
     def process(self, chunk: Chunk) -> Chunk:
@@ -37,11 +35,9 @@ class AppendKey:
     """
 
     def __init__(self, key: Sequence[Scalar], inputs: Sequence[ColumnType], *, trust: bool) -> None:
-        from ..scalars.program import compile_scalar
-
         computed = [scalar for scalar in key if not isinstance(scalar, ColumnRef)]
         self._programs = [compile_scalar(scalar, inputs, trust=trust) for scalar in computed]
-        self.types: tuple[ColumnType, ...] = tuple([scalar_type(scalar, inputs) for scalar in computed])
+        self.types: tuple[ColumnType, ...] = tuple([program.type for program in self._programs])
         arity = len(inputs)
         place = iter(range(arity, arity + len(computed)))
         self.positions = tuple([s.index if isinstance(s, ColumnRef) else next(place) for s in key])
@@ -51,19 +47,21 @@ class AppendKey:
         if oks is None:
             return chunk
         columns, size = oks.columns, len(oks)
-        good = np.ones(size, np.bool_)
+        good: Mask | None = None
         errs = [chunk.errs]
         for program in self._programs:
             evaluated = program(oks.columns, size)
             columns = (*columns, evaluated.column)
-            if evaluated.errors is not None:
-                failed, messages = evaluated.errors
-                failed = failed & good
-                if failed.any():
-                    rows = np.flatnonzero(failed)
-                    errs.append(error_updates([messages[r] for r in rows], oks.times[rows], oks.diffs[rows]))
-                    good &= ~failed
+            errors = evaluated.errors
+            if errors is not None:
+                # A row has one error: the first.
+                failed = errors.mask if good is None else errors.mask & good
+                rows = failed.nonzero()[0]
+                if len(rows):
+                    messages: list[str] = errors.messages[rows].tolist()
+                    errs.append(error_updates(messages, take_numbers(oks.times, rows), take_numbers(oks.diffs, rows)))
+                    good = ~failed if good is None else good & ~failed
         oks = Updates(columns, oks.times, oks.diffs)
-        if not good.all():
+        if good is not None:
             oks = oks.filter(good)
         return Chunk(chunk.lower, chunk.upper, oks if len(oks) else None, concat_optional(errs))

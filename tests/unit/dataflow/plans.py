@@ -118,8 +118,19 @@ class Workers:
     ) -> None:
         """Cut the updates among the workers, round robin: so related rows begin on different workers."""
         listed = list(updates)
-        for worker, dataflow in enumerate(self.dataflows):
-            dataflow.feed(source, chunk(types, lower, upper, listed[worker :: self.peers]))
+        for worker in range(self.peers):
+            self.feed_worker(worker, source, types, lower, upper, listed[worker :: self.peers])
+
+    def feed_worker(
+        self,
+        worker: int,
+        source: GlobalId,
+        types: Sequence[ColumnType],
+        lower: int,
+        upper: Frontier,
+        updates: Iterable[Update],
+    ) -> None:
+        self.dataflows[worker].feed(source, chunk(types, lower, upper, updates))
 
     def run(self) -> None:
         """Until nothing is ready and nothing is on its way."""
