@@ -46,3 +46,7 @@ class ReplicaLost(Message, frozen=True, eq=False):
     """To the controller: the connection broke. It connects again with a fresh nonce and replays its history."""
 
     replica: str
+
+
+class CompactNow(Message, frozen=True, eq=False):
+    """To itself: allow compaction as far as policies and holds let it."""

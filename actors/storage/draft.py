@@ -12,6 +12,7 @@ from ...dataflow.arrangements.batch import Batch
 from ...dataflow.arrangements.updates import Updates, concat_optional, concat_updates, error_messages
 from ...dataflow.columns.column import Column
 from ...dataflow.columns.grouping import row_hashes
+from ...dataflow.scalars.mfp import MfpProgram
 from ...messages.frontiers import Timestamp
 from ...messages.plans import MapFilterProject
 from ...messages.scalars import Scalar
@@ -162,8 +163,6 @@ class Draft:
         return oks
 
     def _program(self, mfp: MapFilterProject) -> Callable[[Updates], tuple[Updates | None, Updates | None]]:
-        from ...dataflow.scalars.mfp import MfpProgram
-
         return MfpProgram(mfp, self._shard.schema.types, trust=self._trust).apply
 
     def _settle(self, parts: list[Updates]) -> Updates | None:

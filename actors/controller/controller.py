@@ -1,0 +1,236 @@
+"""The controller actor: hears the application and the replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+import pykka
+
+from ...messages.commands import CreateInstance, Hello, InitializationComplete, InstanceConfig, UpdateConfiguration
+from ...messages.errors import PillionError
+from ...messages.responses import CopyToResponse, Frontiers, PeekResponse, Status, SubscribeResponse
+from ..dispatch.base import SystemActor
+from ..introspection.relations import RELATIONS, IntrospectionRelation
+from ..requests import (
+    Cancel,
+    Commit,
+    Configure,
+    CopyRelation,
+    CreateIndex,
+    CreateMaterializedView,
+    CreateTable,
+    CreateView,
+    Drop,
+    Explain,
+    Explained,
+    HoldRead,
+    ListCollections,
+    PeekIndex,
+    Query,
+    ReleaseRead,
+    Request,
+    SetReadPolicy,
+    SubscribeTo,
+    Unsubscribe,
+    WaitUntilReadable,
+)
+from ..storage.messages import CommitTables
+from .definitions import Definitions
+from .explanation import explain
+from .held_reads import HeldReads
+from .messages import AddReplica, CompactNow, Connect, FromReplica, ReplicaLost
+from .reads import Reads, TimedOut
+from .replica import ReplicaState
+from .state import ControllerState
+from .subscriptions import Subscriptions
+
+COMPACT_AFTER = 0.1
+"""Seconds: so often, and only while time advances, collections are allowed to compact."""
+
+
+class Controller(SystemActor):
+    """Decides what the replicas compute, at which times reads happen, and what may be forgotten.
+
+    Args:
+        storage: the storage actor.
+        introspection: the relations about a replica that can be read.
+    """
+
+    handlers: ClassVar = {
+        Commit: "commit",
+        PeekIndex: "answer_later",
+        Query: "answer_later",
+        CopyRelation: "answer_later",
+        WaitUntilReadable: "answer_later",
+        CreateTable: "answer_later",
+        CreateView: "answer",
+        CreateIndex: "answer_later",
+        CreateMaterializedView: "answer_later",
+        Drop: "answer",
+        SetReadPolicy: "answer",
+        ListCollections: "answer",
+        SubscribeTo: "answer",
+        Unsubscribe: "answer",
+        HoldRead: "answer",
+        ReleaseRead: "answer",
+        Explain: "answer",
+        Configure: "answer",
+        Cancel: "cancel",
+        FromReplica: "from_replica",
+        AddReplica: "add_replica",
+        ReplicaLost: "replica_lost",
+        TimedOut: "timed_out",
+        CompactNow: "compact",
+    }
+
+    def __init__(
+        self,
+        storage: pykka.ActorRef[Any],
+        *,
+        introspection: Iterable[IntrospectionRelation] = tuple(RELATIONS.values()),
+    ) -> None:
+        super().__init__()
+        self._state = state = ControllerState(storage)
+        self._definitions = Definitions(state, introspection)
+        self._reads = Reads(state, self.services.ids.fresh, self.after)
+        self._subscriptions = Subscriptions(state, self._reads)
+        held = HeldReads(state, self.services.ids.fresh)
+        self._compaction_is_coming = False
+        self._answers: dict[type, Callable[[Any], Any]] = {
+            PeekIndex: self._reads.peek_index,
+            Query: self._reads.query,
+            CopyRelation: self._reads.copy,
+            WaitUntilReadable: self._reads.wait_until_readable,
+            CreateTable: self._definitions.create_table,
+            CreateView: self._definitions.create_view,
+            CreateIndex: self._create_index,
+            CreateMaterializedView: self._create_materialized_view,
+            Drop: self._drop,
+            SetReadPolicy: self._definitions.set_read_policy,
+            ListCollections: self._list_collections,
+            SubscribeTo: self._subscriptions.subscribe,
+            Unsubscribe: self._unsubscribe,
+            HoldRead: held.hold,
+            ReleaseRead: held.release,
+            Explain: self._explain,
+            Configure: self._configure,
+        }
+        state.send(CreateInstance(InstanceConfig(logging=tuple(self._definitions.logging))))
+
+    # --- The application -----------------------------------------------------------------------------------------
+
+    def commit(self, request: Commit) -> None:
+        """The storage answers."""
+        state = self._state
+        state.storage.tell(CommitTables(state.oracle.advance(), request.changes, request.reply))
+        self._compact_later()
+
+    def answer(self, request: Request) -> None:
+        """Requests that are answered at once."""
+        try:
+            result = self._answers[request.__class__](request)
+        except PillionError as error:
+            request.reply.refuse(error)
+        else:
+            request.reply.resolve(result)
+
+    def answer_later(self, request: Request) -> None:
+        """Requests whose answer comes later, or from somebody else."""
+        try:
+            self._answers[request.__class__](request)
+        except PillionError as error:
+            request.reply.refuse(error)
+
+    def cancel(self, request: Cancel) -> None:
+        self._reads.cancel(request.request)
+
+    def timed_out(self, message: TimedOut) -> None:
+        self._reads.timed_out(message)
+
+    def _create_index(self, request: CreateIndex) -> None:
+        id = self._definitions.create_index(request)
+        if request.wait:
+            self._reads.wait(id, self._state.oracle.latest, request.reply, id)
+        else:
+            request.reply.resolve(id)
+
+    def _create_materialized_view(self, request: CreateMaterializedView) -> None:
+        id = self._definitions.create_materialized_view(request)
+        if request.wait:
+            self._reads.wait(id, self._state.oracle.latest, request.reply, id)
+        else:
+            request.reply.resolve(id)
+
+    def _drop(self, request: Drop) -> Any:
+        dropped = self._definitions.drop(request)
+        self._reads.advanced()
+        return dropped
+
+    def _list_collections(self, request: ListCollections) -> Any:
+        return tuple(self._state.catalog)
+
+    def _unsubscribe(self, request: Unsubscribe) -> None:
+        self._subscriptions.unsubscribe(request.id)
+
+    def _explain(self, request: Explain) -> Explained:
+        return explain(self._state.catalog, request)
+
+    def _configure(self, request: Configure) -> None:
+        self._state.send(UpdateConfiguration(request.updates))
+
+    # --- Replicas ------------------------------------------------------------------------------------------------
+
+    def add_replica(self, message: AddReplica) -> None:
+        replica = ReplicaState(message.replica, message.endpoint)
+        self._state.replicas[message.replica] = replica
+        self._connect(replica)
+
+    def replica_lost(self, message: ReplicaLost) -> None:
+        replica = self._state.replicas.get(message.replica)
+        if replica is not None:
+            self._connect(replica)
+
+    def _connect(self, replica: ReplicaState) -> None:
+        """Tell a replica everything that it should be running, and ask again for what is outstanding."""
+        replica.connected(self.services.ids.fresh())
+        replica.endpoint.tell(Connect(replica.name, self.actor_ref))
+        replica.send(Hello(replica.nonce))
+        self._state.history.reduce()
+        for command in self._state.history:
+            replica.send(command)
+        replica.send(InitializationComplete())
+        self._subscriptions.resume(replica.send)
+        self._reads.resend(replica.send)
+
+    def from_replica(self, message: FromReplica) -> None:
+        replica = self._state.replicas.get(message.replica)
+        if replica is None or message.nonce != replica.nonce:
+            return
+        advanced = False
+        for response in message.responses:
+            match response:
+                case Frontiers():
+                    advanced |= replica.report(response)
+                case PeekResponse():
+                    self._reads.answered(response)
+                case SubscribeResponse():
+                    self._subscriptions.heard(response)
+                case CopyToResponse():
+                    self._reads.copied(response)
+                case Status():
+                    self.log.info(response.kind, replica=message.replica, **response.details)
+        if advanced:
+            self._reads.advanced()
+            self._compact_later()
+
+    # --- Compaction ----------------------------------------------------------------------------------------------
+
+    def compact(self, message: CompactNow) -> None:
+        self._compaction_is_coming = False
+        self._state.compact()
+
+    def _compact_later(self) -> None:
+        if not self._compaction_is_coming:
+            self._compaction_is_coming = True
+            self.after(COMPACT_AFTER, CompactNow())

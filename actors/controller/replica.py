@@ -1,0 +1,54 @@
+"""What the controller knows of one replica."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pykka
+
+from ...messages.commands import Command
+from ...messages.frontiers import MINIMUM, Frontier, less_than
+from ...messages.ids import GlobalId, Nonce
+from ...messages.responses import Frontiers
+
+
+class ReplicaState:
+    """One replica: where commands go, the present connection, and how far its collections have come.
+
+    Attributes:
+        uppers: the write frontiers that it reported on this connection. What it did not report has the minimum one.
+    """
+
+    __slots__ = ("endpoint", "name", "nonce", "uppers")
+
+    def __init__(self, name: str, endpoint: pykka.ActorRef[Any]) -> None:
+        self.name = name
+        self.endpoint = endpoint
+        self.nonce: Nonce = ""
+        self.uppers: dict[GlobalId, Frontier] = {}
+
+    def connected(self, nonce: Nonce) -> None:
+        """A new connection: what was reported on older ones counts no more."""
+        self.nonce = nonce
+        self.uppers.clear()
+
+    def send(self, command: Command) -> None:
+        self.endpoint.tell(command)
+
+    def upper(self, id: GlobalId) -> Frontier:
+        return self.uppers.get(id, MINIMUM)
+
+    def report(self, frontiers: Frontiers) -> bool:
+        """Take a report; whether a write frontier has advanced."""
+        if frontiers.write is None:
+            return False
+        (upper,) = frontiers.write
+        known = self.uppers.get(frontiers.id, MINIMUM)
+        if not less_than(known, upper):
+            return False
+        self.uppers[frontiers.id] = upper
+        return True
+
+    def forget(self, id: GlobalId) -> None:
+        """The collection is dropped."""
+        self.uppers.pop(id, None)

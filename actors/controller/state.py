@@ -1,0 +1,126 @@
+"""The controller's state, shared by its parts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+import pykka
+
+from ...messages.commands import AllowCompaction, Command
+from ...messages.frontiers import MINIMUM, Frontier, Timestamp, maximum
+from ...messages.history import CommandHistory
+from ...messages.ids import GlobalId
+from ..errors import UnknownCollection
+from ..storage.messages import CompactShard
+from .catalog import Catalog
+from .compaction import Readable, Token, compactions, removable
+from .replica import ReplicaState
+from .timestamps import Input, Oracle
+
+
+class ControllerState:
+    """What there is, and what the replicas were told.
+
+    Attributes:
+        readables: what can be read, in order of creation: tables, materialized views and indexes, and the indexes on
+            introspection relations.
+        tables, stored: which of them are tables, and which have a shard.
+        introspection: which of them are indexes on introspection relations; their times are sealed by reading them.
+        history: what a new replica is told.
+    """
+
+    def __init__(self, storage: pykka.ActorRef[Any]) -> None:
+        self.storage = storage
+        self.catalog = Catalog()
+        self.oracle = Oracle()
+        self.history = CommandHistory()
+        self.replicas: dict[str, ReplicaState] = {}
+        self.readables: dict[GlobalId, Readable] = {}
+        self.tables: set[GlobalId] = set()
+        self.stored: set[GlobalId] = set()
+        self.introspection: set[GlobalId] = set()
+        self._user_ids = itertools.count(1)
+        self._transient_ids = itertools.count(1)
+
+    def user_id(self) -> GlobalId:
+        return GlobalId("u", next(self._user_ids))
+
+    def transient_id(self) -> GlobalId:
+        return GlobalId("t", next(self._transient_ids))
+
+    # --- Commands ------------------------------------------------------------------------------------------------
+
+    def send(self, command: Command) -> None:
+        """Tell every replica, and remember it for those to come."""
+        self.history.append(command)
+        self.tell(command)
+
+    def tell(self, command: Command) -> None:
+        """Tell every replica that is connected."""
+        for replica in self.replicas.values():
+            replica.send(command)
+
+    # --- Frontiers -----------------------------------------------------------------------------------------------
+
+    def upper(self, id: GlobalId) -> Frontier:
+        """How far a readable collection is sealed, as far as is known here."""
+        if id in self.tables:
+            return self.oracle.latest + 1
+        return maximum(replica.upper(id) for replica in self.replicas.values()) if self.replicas else MINIMUM
+
+    def readable(self, id: GlobalId) -> Readable:
+        """
+        Raises:
+            UnknownCollection: nothing readable has this id, or it was dropped.
+        """
+        found = self.readables.get(id)
+        if found is None or found.dropped:
+            raise UnknownCollection(id)
+        return found
+
+    def inputs(self, ids: Iterable[GlobalId]) -> list[Input]:
+        """The frontiers of what a read needs."""
+        return [Input(id, self.readables[id].since, self.upper(id)) for id in ids]
+
+    def since(self, ids: Iterable[GlobalId]) -> Timestamp:
+        """The earliest time at which all of these are readable."""
+        return max((self.readables[id].since for id in ids), default=MINIMUM)
+
+    # --- Holds and compaction ------------------------------------------------------------------------------------
+
+    def hold(self, token: Token, ids: Iterable[GlobalId], time: Timestamp) -> None:
+        """Keep these readable at ``time`` and later; moves the hold that the token has."""
+        for id in ids:
+            readable = self.readables.get(id)
+            if readable is not None:
+                readable.holds[token] = time
+
+    def release(self, token: Token, ids: Iterable[GlobalId]) -> None:
+        for id in ids:
+            readable = self.readables.get(id)
+            if readable is not None:
+                readable.holds.pop(token, None)
+
+    def compact(self) -> None:
+        """Allow everything to compact as far as policies, holds and users let it, and remove what is not needed."""
+        readables = list(self.readables.values())
+        for id in removable(readables):
+            self._remove(id)
+        for id, since in compactions(list(self.readables.values()), self.upper):
+            self.readables[id].since = since
+            if id not in self.tables:
+                self.send(AllowCompaction(id, since))
+            if id in self.stored:
+                self.storage.tell(CompactShard(id, since))
+
+    def _remove(self, id: GlobalId) -> None:
+        del self.readables[id]
+        if id in self.tables:
+            self.tables.discard(id)
+        else:
+            self.send(AllowCompaction(id, None))
+        self.stored.discard(id)
+        for replica in self.replicas.values():
+            replica.forget(id)

@@ -1,0 +1,117 @@
+"""Subscriptions: each application stream gets every batch once, in order, whatever becomes of the replica."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from ...messages.commands import AllowCompaction, Command, CreateDataflow, Schedule
+from ...messages.dataflows import RenderDataflow, Subscribe
+from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than
+from ...messages.ids import GlobalId
+from ...messages.responses import DroppedAt, SubscribeBatch, SubscribeResponse
+from ..dispatch.oneshot import Stream
+from ..requests import Subscribed, SubscribeTo
+from .planning import at, imports_of, sink_dataflow
+from .reads import Reads
+from .state import ControllerState
+
+
+@dataclass(slots=True, eq=False)
+class _Subscription:
+    """``upper``: what was delivered are all changes before it; the snapshot counts as a change at ``as_of``."""
+
+    id: GlobalId
+    dataflow: RenderDataflow
+    imports: tuple[GlobalId, ...]
+    stream: Stream[SubscribeBatch]
+    up_to: Frontier
+    upper: Timestamp
+
+    @property
+    def as_of(self) -> Timestamp:
+        return self.dataflow.as_of
+
+
+class Subscriptions:
+    """All live subscriptions. They are not in the command history: a replica that comes later continues each one where
+    it stands, which is not what the original commands would do."""
+
+    def __init__(self, state: ControllerState, reads: Reads) -> None:
+        self._state = state
+        self._reads = reads
+        self._live: dict[GlobalId, _Subscription] = {}
+
+    def subscribe(self, request: SubscribeTo) -> Subscribed:
+        state = self._state
+        state.catalog.uses(request.relation)
+        id = state.transient_id()
+        dataflow = sink_dataflow(
+            state.catalog,
+            f"subscribe {id}",
+            request.relation,
+            request.schema,
+            object_id=state.transient_id(),
+            sink=id,
+            connection=Subscribe(),
+            with_snapshot=request.with_snapshot,
+            up_to=request.up_to,
+        )
+        imports = imports_of(dataflow)
+        as_of = self._reads.select(request, imports)
+        subscription = _Subscription(id, at(dataflow, as_of), imports, request.stream, request.up_to, as_of)
+        self._live[id] = subscription
+        state.hold(str(id), imports, as_of)
+        _create(subscription, state.tell)
+        return Subscribed(id, as_of)
+
+    def unsubscribe(self, id: GlobalId) -> None:
+        subscription = self._live.get(id)
+        if subscription is not None:
+            self._end(subscription)
+
+    def heard(self, response: SubscribeResponse) -> None:
+        """Deliver a batch, or end a subscription that ended."""
+        subscription = self._live.get(response.id)
+        if subscription is None:
+            return
+        batch = response.result
+        if isinstance(batch, DroppedAt):
+            self._end(subscription)
+            return
+        if batch.lower != subscription.upper:
+            return  # Another replica was faster.
+        subscription.stream.put(batch)
+        if batch.upper is None or not less_than(batch.upper, subscription.up_to):
+            self._end(subscription)
+            return
+        subscription.upper = batch.upper
+        if batch.upper > 0:
+            self._state.hold(str(subscription.id), subscription.imports, batch.upper - 1)
+
+    def resume(self, send: Callable[[Command], None]) -> None:
+        """Create every subscription on a replica, each from where it stands."""
+        for subscription in self._live.values():
+            if less_equal(subscription.upper, subscription.as_of):
+                _create(subscription, send)
+                continue
+            # The changes from the upper on are those after the time before it, without what there was at that time.
+            sinks = tuple(
+                msgspec.structs.replace(sink, with_snapshot=False) for sink in subscription.dataflow.sink_exports
+            )
+            dataflow = msgspec.structs.replace(subscription.dataflow, sink_exports=sinks)
+            subscription.dataflow = at(dataflow, subscription.upper - 1)
+            _create(subscription, send)
+
+    def _end(self, subscription: _Subscription) -> None:
+        del self._live[subscription.id]
+        self._state.release(str(subscription.id), subscription.imports)
+        self._state.tell(AllowCompaction(subscription.id, None))
+        subscription.stream.close()
+
+
+def _create(subscription: _Subscription, send: Callable[[Command], None]) -> None:
+    send(CreateDataflow(subscription.dataflow))
+    send(Schedule(subscription.id))
