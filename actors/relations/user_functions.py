@@ -27,7 +27,7 @@ def udf(
     It must be deterministic: the system calls it again for the same row when that is retracted, and must get the same
     value. It gets the values of one row, is not called when one of them is NULL (the result is NULL then), and its
     result may be None. ``vectorized``: it gets ``pyarrow`` arrays and returns one as long; NULLs are its own affair.
-    An exception is an error of the row (of every row of the batch when vectorized). ``returns`` is its result type.
+    An exception is an error of the row. ``returns`` is its result type.
     """
     given = column_type(returns)
     result = ColumnType(given.type, nullable=True)

@@ -6,27 +6,41 @@ import datetime
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
-from pillion.actors.relations import Expression, coalesce, col, concat, greatest, least, lit, values, when
+from pillion.actors.relations import Expression, coalesce, col, concat, greatest, least, lit, udf, values, when
+from pillion.actors.relations.binding import RowScope, bind
+from pillion.dataflow.columns.column import column_from_values
+from pillion.dataflow.scalars.compile import Evaluated, compile_scalar
 from pillion.messages.types import SqlType
 
-from .evaluation import errors_of, rows_of
-
 DAY, MOMENT = datetime.date(2013, 12, 31), datetime.datetime(2013, 12, 31, 23, 59, 58, 500)
+ROW = (3, -7, 2, 1.5, Decimal("2.25"), "Ab c", DAY, MOMENT, True)
 table = values(
     {
         "small": "smallint", "a": "bigint?", "b": "bigint", "x": "double?", "n": "numeric?", "s": "text?",
         "day": "date", "at": "timestamp", "flag": "boolean?",
     },
-    [(3, -7, 2, 1.5, Decimal("2.25"), "Ab c", DAY, MOMENT, True)],
+    [ROW],
 )  # fmt: skip
 
 
+def evaluate(expression: Expression) -> Evaluated:
+    """The engine's evaluation on the only row of the table; it agrees with the type that was bound."""
+    bound = bind(expression.node, RowScope(table.schema, "test"))
+    program = compile_scalar(bound.scalar, table.schema.types, trust=True)
+    assert program.type.type is bound.sql
+    assert bound.type.nullable or not program.type.nullable
+    columns = [column_from_values([v], f.type) for v, f in zip(ROW, table.schema.fields, strict=True)]
+    return program(columns, 1)
+
+
 def value(expression: Expression) -> Any:
-    """Its value on the only row of the table."""
-    ((result,),) = rows_of(table.select(result=expression))
-    return result
+    result = evaluate(expression)
+    assert result.errors is None
+    return result.column.to_values()[0]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +110,9 @@ def test_value(expression: Expression, expected: Any) -> None:
 
 def test_dividing_by_zero_is_an_error_of_the_row() -> None:
     for expression in (col("a") / 0, col("a") // 0, col("a") % (col("b") - 2)):
-        assert errors_of(table.select(result=expression)) == ["division by zero"]
+        errors = evaluate(expression).errors
+        assert errors is not None
+        assert list(errors.messages) == ["division by zero"]
 
 
 def test_types_of_results() -> None:
@@ -110,6 +126,24 @@ def test_types_of_results() -> None:
 
 def test_long_chains_of_conditions() -> None:
     assert value(col("a").is_in(range(-2000, 2000))) is True
+
+
+def test_user_functions() -> None:
+    @udf("text")
+    def joined(number: int, text: str) -> str:
+        return f"{text}{number}"
+
+    @udf("bigint", vectorized=True)
+    def doubled(numbers: pa.Array) -> Any:
+        return pc.add(numbers, numbers)
+
+    assert value(joined("a", "s")) == "Ab c-7"
+    assert value(joined(col("a").null_if(-7), "s")) is None
+    assert value(doubled("a")) == -14
+    assert value(col("a").map_elements(lambda v: v + 1, "bigint")) == -6
+    errors = evaluate(col("s").map_elements(int, "bigint")).errors
+    assert errors is not None
+    assert "ValueError" in errors.messages[0]
 
 
 def test_repr_reads_like_what_was_written() -> None:

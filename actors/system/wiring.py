@@ -1,0 +1,45 @@
+"""The actors of a system, started and connected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pykka
+
+from ..controller.controller import Controller
+from ..controller.messages import AddReplica
+from ..dispatch.base import Dispatcher
+from ..dispatch.threaded import ThreadedDispatcher
+from ..multiplexer.replica import Replica
+from ..storage.storage import Storage
+
+_CORE = "core"
+"""The lane of the actors that decide and never work long, so that messages among them cost no thread switch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A system that runs: what executes it, and whom to ask."""
+
+    dispatcher: Dispatcher
+    controller: pykka.ActorRef[Any]
+
+    def stop(self) -> None:
+        """Stop every actor, and wait for the threads. May be called again."""
+        self.dispatcher.stop()
+
+
+def start(workers: int) -> Running:
+    """Start the storage, the controller and one replica with so many workers."""
+    dispatcher = ThreadedDispatcher()
+    try:
+        # In one process everybody is the application, so functions in plans are its own.
+        storage = dispatcher.start(Storage, lane=_CORE, trust=True)
+        controller = dispatcher.start(Controller, storage, lane=_CORE)
+        replica = Replica.start(dispatcher, storage, workers, trust=True, lane=_CORE)
+        controller.tell(AddReplica("r1", replica.endpoint))
+    except BaseException:
+        dispatcher.stop()
+        raise
+    return Running(dispatcher, controller)
