@@ -27,7 +27,7 @@ from ...messages.relations import (
     TopK,
     Union,
 )
-from ...messages.scalars import Call, Scalar
+from ...messages.scalars import Call, Literal, Scalar
 from ...messages.types import ColumnType
 from .print_scalar import (
     ADDITIVE,
@@ -47,15 +47,17 @@ InputNames = Callable[[Relation], Names]
 """What the columns that a node's expressions refer to are called."""
 
 
-def print_relation(relation: Relation, names: InputNames | None = None) -> str:
+def print_relation(
+    relation: Relation, names: InputNames | None = None, suffix: Callable[[Relation], str] | None = None
+) -> str:
     """The expression as indented text, without a final newline.
 
     ``names`` gives, for each node, the names of the columns that its expressions refer to; they are shown as
-    ``#0{name}`` and read back without the name.
+    ``#0{name}`` and read back without the name. ``suffix`` gives what follows a node's first line, a comment.
     """
-    lines: list[str] = []
-    _print(relation, 0, names or _nameless, lines)
-    return "\n".join(lines)
+    printer = _Printer(names or _nameless, suffix or _nothing)
+    printer.print(relation, 0)
+    return "\n".join(printer.lines)
 
 
 def print_types(types: Sequence[ColumnType]) -> str:
@@ -141,8 +143,24 @@ def header(node: Relation, names: Names = ()) -> str:
             return f"ArrangeBy keys=[{', '.join(lists)}]"
 
 
+def print_constant_rows(
+    types: Sequence[ColumnType], rows: Sequence[Sequence[Literal]], diffs: Sequence[int]
+) -> list[str]:
+    """A constant's rows, one a line: ``- (1, "a")``, ``- ((1, "a") x 2)``."""
+    lines: list[str] = []
+    for position, row in enumerate(rows):
+        values = ", ".join([print_literal(literal, type.type) for literal, type in zip(row, types, strict=False)])
+        diff = diffs[position] if diffs else 1
+        lines.append(f"- ({values})" if diff == 1 else f"- (({values}) x {diff})")
+    return lines
+
+
 def _nameless(_: Relation) -> Names:
     return ()
+
+
+def _nothing(_: Relation) -> str:
+    return ""
 
 
 def _columns(columns: Sequence[int], brackets: str, names: Names) -> str:
@@ -164,35 +182,38 @@ def _top_k_header(node: TopK, names: Names) -> str:
     return f"{text} monotonic" if node.monotonic else text
 
 
-def _print(node: Relation, depth: int, names: InputNames, lines: list[str]) -> None:
-    indent = INDENT * depth
-    lines.append(indent + header(node, names(node)))
-    match node:
-        case Constant(types, rows, diffs):
-            for position, row in enumerate(rows):
-                values = ", ".join(print_literal(literal, type.type) for literal, type in zip(row, types, strict=False))
-                diff = diffs[position] if diffs else 1
-                lines.append(f"{indent}{INDENT}- " + (f"({values})" if diff == 1 else f"(({values}) x {diff})"))
-        case Get() | GetLocal():
-            pass
-        case Let(bindings, body):
-            for binding in bindings:
-                lines.append(f"{indent}{INDENT}cte {binding.name} =")
-                _print(binding.value, depth + 2, names, lines)
-            _print_return(body, depth, names, lines)
-        case LetRec(bindings, body):
-            for binding in bindings:
-                types = f' // {{ types: "{print_types(binding.types)}" }}' if binding.types else ""
-                lines.append(f"{indent}{INDENT}cte {binding.name} ={types}")
-                _print(binding.value, depth + 2, names, lines)
-            _print_return(body, depth, names, lines)
-        case Join(inputs) | Union(inputs):
-            for input in inputs:
-                _print(input, depth + 1, names, lines)
-        case _:
-            _print(node.input, depth + 1, names, lines)
+class _Printer:
+    def __init__(self, names: InputNames, suffix: Callable[[Relation], str]) -> None:
+        self.lines: list[str] = []
+        self._names = names
+        self._suffix = suffix
 
+    def print(self, node: Relation, depth: int) -> None:
+        self._line(depth, header(node, self._names(node)) + self._suffix(node))
+        match node:
+            case Constant(types, rows, diffs):
+                for row in print_constant_rows(types, rows, diffs):
+                    self._line(depth + 1, row)
+            case Get() | GetLocal():
+                pass
+            case Let(bindings, body):
+                for binding in bindings:
+                    self._line(depth + 1, f"cte {binding.name} =")
+                    self.print(binding.value, depth + 2)
+                self._line(depth, "Return")
+                self.print(body, depth + 1)
+            case LetRec(bindings, body):
+                for binding in bindings:
+                    types = f' // {{ types: "{print_types(binding.types)}" }}' if binding.types else ""
+                    self._line(depth + 1, f"cte {binding.name} ={types}")
+                    self.print(binding.value, depth + 2)
+                self._line(depth, "Return")
+                self.print(body, depth + 1)
+            case Join(inputs) | Union(inputs):
+                for input in inputs:
+                    self.print(input, depth + 1)
+            case _:
+                self.print(node.input, depth + 1)
 
-def _print_return(body: Relation, depth: int, names: InputNames, lines: list[str]) -> None:
-    lines.append(f"{INDENT * depth}Return")
-    _print(body, depth + 1, names, lines)
+    def _line(self, depth: int, text: str) -> None:
+        self.lines.append(INDENT * depth + text)
