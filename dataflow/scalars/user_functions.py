@@ -15,10 +15,9 @@ import pyarrow as pa
 from ...messages.errors import ExpressionError
 from ...messages.functions import load_function
 from ...messages.scalars import UserFunction
-from ...messages.types import SqlType
-from ..columns.column import Column, column_from_arrow
+from ..columns.column import column_from_arrow
 from .nodes import Node, derived
-from .vectors import Errors, Slots, Vector, merge_errors, read, to_column
+from .vectors import Errors, Slots, Vector, make_errors, merge_errors, read, to_column
 
 
 class UserFunctionFailure(Exception):
@@ -51,7 +50,10 @@ def user_call(function: UserFunction, arguments: Sequence[Node], *, trust: bool)
             return *read(column_from_arrow(pa.nulls(size, type.arrow), type))[:2], errors
         if len(rows) < size:
             arrays = [array.take(pa.array(rows)) for array in arrays]
-        column, own = apply_by_halves(function, call, arrays, len(rows))
+        results, own = apply_by_halves(function, call, arrays, len(rows), function.result.type.arrow)
+        if own is None and results.null_count and not function.result.nullable:
+            own = _unexpected_nulls(function, results)
+        column = column_from_arrow(results, type)
         if len(rows) < size:
             places = np.zeros(size, np.int64)
             places[rows] = np.arange(len(rows))
@@ -64,9 +66,10 @@ def user_call(function: UserFunction, arguments: Sequence[Node], *, trust: bool)
 
 
 def apply_by_halves(
-    function: UserFunction, call: Callable[..., Any], arrays: Sequence[Any], size: int
-) -> tuple[Column, Errors | None]:
-    """The function's results, and the errors of the rows for which it raises even when called with them alone."""
+    function: UserFunction, call: Callable[..., Any], arrays: Sequence[Any], size: int, expected: pa.DataType
+) -> tuple[pa.Array, Errors | None]:
+    """The function's results, as an array of the expected type; and the errors of the rows for which it raises even
+    when called with them alone."""
     pieces: list[Any] = []
     mask, messages = np.zeros(size, np.bool_), np.empty(size, np.object_)
     intervals = [(0, size)]
@@ -74,7 +77,7 @@ def apply_by_halves(
         start, stop = intervals.pop()
         part = [array.slice(start, stop - start) for array in arrays]
         try:
-            pieces.append(_checked(function, call(*part), stop - start))
+            pieces.append(_checked(call(*part), stop - start, expected))
         except Exception as error:  # The function is the user's and may raise anything; the row's error tells.
             if stop - start > 1:
                 middle = (start + stop) // 2
@@ -82,29 +85,32 @@ def apply_by_halves(
                 continue
             mask[start] = True
             messages[start] = f"user function {function.name!r}: {_describe(error)}"
-            pieces.append(pa.nulls(1, function.result.type.arrow))
-    column = column_from_arrow(pa.concat_arrays(pieces), function.result.type)
-    return column, Errors(mask, messages) if np.count_nonzero(mask) else None
+            pieces.append(pa.nulls(1, expected))
+    results = pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
+    return results, Errors(mask, messages) if np.count_nonzero(mask) else None
+
+
+def _unexpected_nulls(function: UserFunction, results: pa.Array) -> Errors:
+    message = f"user function {function.name!r} returned NULL, although its result was declared not to be"
+    return make_errors(results.is_null().to_numpy(zero_copy_only=False), message)
 
 
 def _describe(error: Exception) -> str:
     return str(error) if isinstance(error, UserFunctionFailure) else f"{type(error).__name__}: {error}"
 
 
-def _checked(function: UserFunction, result: Any, size: int) -> pa.Array:
-    """What the function returned, as an array of its result type."""
-    expected: SqlType = function.result.type
+def _checked(result: Any, size: int, expected: pa.DataType) -> pa.Array:
+    """What the function returned, as an array of this length and type."""
     try:
-        array = result if isinstance(result, pa.Array | pa.ChunkedArray) else pa.array(result)
+        array = result if isinstance(result, pa.Array | pa.ChunkedArray) else pa.array(result, expected)
         if isinstance(array, pa.ChunkedArray):
             array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
-        if array.type != expected.arrow:
-            array = array.cast(expected.arrow)
+        if array.type != expected:
+            array = array.cast(expected)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        given = type(result).__name__
-        raise UserFunctionFailure(f"returned a {given} that is no array of {expected}: {error}") from error
+        raise UserFunctionFailure(
+            f"returned a {type(result).__name__} that is no array of {expected}: {error}"
+        ) from error
     if len(array) != size:
         raise UserFunctionFailure(f"returned {len(array)} values for {size} rows")
-    if array.null_count and not function.result.nullable:
-        raise UserFunctionFailure("returned NULL, although its result was declared not to be")
     return array
