@@ -33,6 +33,7 @@ class Introspection:
     Args:
         render: renders a dataflow under a number.
         run: runs a dataflow at once, before all others.
+        now: seconds of the system's clock.
     """
 
     def __init__(
@@ -40,10 +41,12 @@ class Introspection:
         state: ComputeState,
         render: Callable[[int, RenderDataflow], RunningDataflow],
         run: Callable[[RunningDataflow], None],
+        now: Callable[[], float],
     ) -> None:
         self._state = state
         self._render = render
         self._run = run
+        self._now = now
         self._logs: list[_Log] = []
         self.indexes: set[GlobalId] = set()
         """The ids under which the relations are readable."""
@@ -68,6 +71,8 @@ class Introspection:
             relation = RELATIONS[logging.relation]
             # Creations are numbered from 0 and -1 stands for none.
             running = self._render(-2 - position, _description(relation, logging.index))
+            # It runs from the beginning, and nobody but this log feeds it.
+            running.scheduled_at = self._now()
             self._logs.append(_Log(relation, running))
             self.indexes.add(logging.index)
 

@@ -31,7 +31,7 @@ from ..controller.messages import Connect, FromReplica
 from ..dispatch.base import SystemActor
 from ..peeks.union import unite
 from ..settings import MAX_RESULT_SIZE, STASH_THRESHOLD, Settings
-from ..worker.messages import Barrier, BarrierReached, DataflowNumber, Fellows, FromWorker, Tagged
+from ..worker.messages import Barrier, BarrierReached, DataflowNumber, FromWorker, Joined, Tagged
 from ..worker.refusals import refusal
 from .frontiers import FrontierMerge
 from .subscribes import SubscribeMerge
@@ -65,15 +65,15 @@ class Multiplexer(SystemActor):
         Peek: "peek",
         CancelPeek: "broadcast",
         FromWorker: "from_worker",
-        Fellows: "fellows",
         Connect: "connect",
         Barrier: "barrier",
         BarrierReached: "barrier_reached",
     }
 
-    def __init__(self) -> None:
+    def __init__(self, workers: tuple[pykka.ActorRef[Any], ...]) -> None:
+        """``workers``: in order of their index."""
         super().__init__()
-        self._workers: tuple[pykka.ActorRef[Any], ...] = ()
+        self._workers = workers
         self._controller: pykka.ActorRef[Any] | None = None
         self._replica = ""
         self._nonce: Nonce = ""
@@ -86,8 +86,11 @@ class Multiplexer(SystemActor):
 
     # --- Wiring ---
 
-    def fellows(self, message: Fellows) -> None:
-        self._workers = message.workers
+    def on_start(self) -> None:
+        # Told by the one who sends the commands, so that it comes before all of them.
+        joined = Joined(self.actor_ref, self._workers)
+        for worker in self._workers:
+            worker.tell(joined)
 
     def connect(self, message: Connect) -> None:
         self._controller = message.controller

@@ -8,7 +8,6 @@ from typing import Any
 import pykka
 
 from ..dispatch.base import Dispatcher
-from ..worker.messages import Fellows
 from ..worker.worker import Worker
 from .multiplexer import Multiplexer
 
@@ -42,13 +41,6 @@ class Replica:
         """
         if workers < 1:
             raise ValueError(f"a replica has at least 1 worker, not {workers}")
-        endpoint = dispatcher.start(Multiplexer, lane=lane)
-        started = tuple(
-            dispatcher.start(Worker, index, endpoint, storage, trust=trust, lane=worker_lane if workers == 1 else None)
-            for index in range(workers)
-        )
-        fellows = Fellows(started)
-        for worker in started:
-            worker.tell(fellows)
-        endpoint.tell(fellows)
-        return Replica(endpoint, started)
+        alone = worker_lane if workers == 1 else None
+        started = tuple([dispatcher.start(Worker, index, storage, trust=trust, lane=alone) for index in range(workers)])
+        return Replica(dispatcher.start(Multiplexer, started, lane=lane), started)

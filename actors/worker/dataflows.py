@@ -267,7 +267,7 @@ class Dataflows:
         """Let go of every dataflow without exports of which no other one needs an arrangement. Letting go of one may
         be what another one waited for."""
         while True:
-            unused = [r for r in self._state.dataflows.values() if not r.exports and not r.dataflow.in_use()]
+            unused = [r for r in self._state.dataflows.values() if not r.exports and not r.dataflow.in_use]
             if not unused:
                 return
             for running in unused:

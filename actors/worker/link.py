@@ -17,20 +17,15 @@ class Link:
     """The worker's neighbours: fellow workers, the storage, and the multiplexer, which gets the responses of one
     handler together."""
 
-    __slots__ = ("_multiplexer", "_responses", "_state", "fellows", "own", "storage")
+    __slots__ = ("_responses", "_state", "fellows", "multiplexer", "own", "storage")
 
-    def __init__(
-        self,
-        state: ComputeState,
-        own: pykka.ActorRef[Any],
-        multiplexer: pykka.ActorRef[Any],
-        storage: pykka.ActorRef[Any],
-    ) -> None:
+    def __init__(self, state: ComputeState, own: pykka.ActorRef[Any], storage: pykka.ActorRef[Any]) -> None:
         self._state = state
-        self._multiplexer = multiplexer
         self._responses: list[Tagged] = []
         self.own = own
         self.storage = storage
+        self.multiplexer: pykka.ActorRef[Any] | None = None
+        """None until the worker joined."""
         self.fellows: tuple[pykka.ActorRef[Any], ...] = (own,)
         """All workers of the runtime, in order, this one included."""
 
@@ -48,4 +43,5 @@ class Link:
         if self._responses:
             responses = tuple(self._responses)
             self._responses.clear()
-            self._multiplexer.tell(FromWorker(self._state.worker, self._state.nonce, responses))
+            assert self.multiplexer is not None, "who has not joined was asked nothing"
+            self.multiplexer.tell(FromWorker(self._state.worker, self._state.nonce, responses))

@@ -22,9 +22,11 @@ class Message(msgspec.Struct, frozen=True, eq=False):
     """Base of the messages here."""
 
 
-class Fellows(Message, frozen=True, eq=False):
-    """To a worker, once, before any command: all workers of its runtime in order of their index, itself included."""
+class Joined(Message, frozen=True, eq=False):
+    """To a worker, from its multiplexer, before any command: whom it works with. ``workers`` are all workers of its
+    runtime in order of their index, itself included."""
 
+    multiplexer: pykka.ActorRef[Any]
     workers: tuple[pykka.ActorRef[Any], ...]
 
 

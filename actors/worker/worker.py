@@ -35,7 +35,7 @@ from .counters import COMMANDS_REFUSED, read_counters
 from .dataflows import Dataflows
 from .feeds import Feeds
 from .link import Link
-from .messages import Barrier, BarrierReached, Exchanged, Fellows, Idle, ReadCounters, SinkPart, Turn
+from .messages import Barrier, BarrierReached, Exchanged, Idle, Joined, ReadCounters, SinkPart, Turn
 from .peeks import Peeks
 from .placement import Placement
 from .process_globals import ProcessGlobals, apply_settings
@@ -76,7 +76,7 @@ class Worker(SystemActor):
         SinkPart: "exchanged",
         Turn: "turn",
         Idle: "idle",
-        Fellows: "fellows",
+        Joined: "joined",
         Barrier: "barrier",
         ReadCounters: "read_counters",
     }
@@ -84,7 +84,6 @@ class Worker(SystemActor):
     def __init__(
         self,
         worker: int,
-        multiplexer: pykka.ActorRef[Any],
         storage: pykka.ActorRef[Any],
         *,
         placement: Placement = Placement.SOLO,
@@ -92,17 +91,16 @@ class Worker(SystemActor):
         trust: bool = False,
     ) -> None:
         super().__init__(worker=worker)
-        self._multiplexer = multiplexer
         self._process_globals = process_globals
         self.state = ComputeState(worker, placement)
         clock = self.services.clock
-        self._link = Link(self.state, self.actor_ref, multiplexer, storage)
+        self._link = Link(self.state, self.actor_ref, storage)
         self._feeds = Feeds(self.state, self._link)
         self._peeks = Peeks(self.state, self._link, trust)
         self._stepping = Stepping(self.state, self._link, self._peeks, clock)
         self._dataflows = Dataflows(self.state, self._link, self._feeds, self._stepping, trust)
         self._reconciler = Reconciler(self.state, self._dataflows, self._stepping)
-        self._introspection = Introspection(self.state, self._dataflows.render, self._stepping.run)
+        self._introspection = Introspection(self.state, self._dataflows.render, self._stepping.run, clock.now)
         self._commands: dict[type, Callable[[Any], None]] = {
             CreateInstance: self._create_instance,
             UpdateConfiguration: self._update_configuration,
@@ -245,12 +243,14 @@ class Worker(SystemActor):
             self._introspection.advance(self._latest)
         self._finish()
 
-    def fellows(self, message: Fellows) -> None:
+    def joined(self, message: Joined) -> None:
+        self._link.multiplexer = message.multiplexer
         self._link.fellows = message.workers
 
     def barrier(self, message: Barrier) -> None:
         self._finish()
-        self._multiplexer.tell(BarrierReached(message))
+        assert self._link.multiplexer is not None, "barriers come from the multiplexer"
+        self._link.multiplexer.tell(BarrierReached(message))
 
     def read_counters(self, message: ReadCounters) -> dict[str, int]:
         return read_counters(self.state)
