@@ -38,7 +38,7 @@ class Hold:
         """Promise only times from ``time`` on; an earlier one changes nothing."""
         if less_than(self.time, time):
             self.time = time
-            self._arrangement.holds_moved()
+            self._arrangement.holds_moved = True
 
     def release(self) -> None:
         """Promise nothing any more."""
@@ -85,7 +85,7 @@ class Arrangement:
         since: the least readable time (the dataflow's ``as_of``).
     """
 
-    __slots__ = ("_holds", "_snapshot", "arity", "errs", "layout", "oks", "readers", "types", "upper")
+    __slots__ = ("_holds", "_snapshot", "arity", "errs", "holds_moved", "layout", "oks", "readers", "types", "upper")
 
     def __init__(self, types: Sequence[SqlType], arity: int, layout: Layout, since: Timestamp) -> None:
         self.types = tuple(types)
@@ -96,10 +96,15 @@ class Arrangement:
         self.upper: Frontier = since
         self.readers: list[TraceReader] = []
         self._holds: list[Hold] = []
+        # Holds move with every interval, often several for one arrangement; what follows from it waits for who asks.
+        self.holds_moved = False
         self._snapshot: Snapshot | None = None
 
     @property
     def since(self) -> Timestamp:
+        """The least readable time."""
+        if self.holds_moved:
+            self._compact()
         return self.oks.since
 
     def seal(self, oks: Batch | None, errs: Batch | None, upper: Frontier) -> None:
@@ -110,6 +115,8 @@ class Arrangement:
             oks = None
         if errs is not None and not len(errs):
             errs = None
+        if self.holds_moved:
+            self._compact()
         if oks is not None:
             self.oks.insert(oks)
         if errs is not None:
@@ -123,6 +130,8 @@ class Arrangement:
 
     def snapshot(self) -> Snapshot:
         """The present state; what was taken stays as it is."""
+        if self.holds_moved:
+            self._compact()
         snapshot = self._snapshot
         if snapshot is None:
             snapshot = Snapshot(self.layout, self.arity, self.oks.batches, self.errs.batches, self.since, self.upper)
@@ -131,6 +140,8 @@ class Arrangement:
 
     def maintain(self, fuel: int) -> bool:
         """Merge about ``fuel`` rows while nobody waits; whether there is more to do."""
+        if self.holds_moved:
+            self._compact()
         before = self.oks.batches
         more = self.oks.work(fuel, idle=True)
         if not more and self.errs.batches:
@@ -176,11 +187,12 @@ class Arrangement:
     def drop_hold(self, hold: Hold) -> None:
         if hold in self._holds:
             self._holds.remove(hold)
-            self.holds_moved()
+            self.holds_moved = True
 
-    def holds_moved(self) -> None:
+    def _compact(self) -> None:
         """Compact, logically, as far as the holds allow: never past what is sealed."""
-        since = self.since
+        self.holds_moved = False
+        since = self.oks.since
         least: Frontier = self.upper
         for hold in self._holds:
             time = hold.time

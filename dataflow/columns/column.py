@@ -204,6 +204,10 @@ def _is_day(value: int) -> bool:
     return 1 - _EPOCH_DAY <= value <= datetime.date.max.toordinal() - _EPOCH_DAY
 
 
+_ARROW_TAKE = pc.get_function("array_take")
+_UNCHECKED = pc.TakeOptions(boundscheck=False)
+
+
 class ArrowColumn(Column):
     """Values of text, bytea or numeric, in an Arrow array of ``type.arrow``."""
 
@@ -223,7 +227,8 @@ class ArrowColumn(Column):
         return len(self.array)
 
     def take(self, indices: Indices) -> ArrowColumn:
-        return ArrowColumn(self.type, self.array.take(pa.array(indices)))
+        # What Array.take does, without checking the bounds, and half the time on a handful of rows.
+        return ArrowColumn(self.type, _ARROW_TAKE.call([self.array, pa.array(indices)], _UNCHECKED))
 
     def filter(self, mask: Mask) -> ArrowColumn:
         return self.take(mask.nonzero()[0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...messages.frontiers import Frontier
 from ..arrangements.batch import Batch
-from ..arrangements.updates import Times, Updates, concat_updates, take_numbers, uniform
+from ..arrangements.updates import Diffs, Times, Updates, concat_updates, squeeze, take_numbers
 from ..columns.column import Column, Mask
 from ..columns.grouping import all_true
 from .match import Rows, match
@@ -68,11 +68,10 @@ class JoinOutput:
                 early &= _before(right.updates.times, right_rows, right_bound)
                 if not all_true(early):
                     kept = early.nonzero()[0]
-                    if not len(kept):
-                        continue
                     left_rows = kept if left_rows is None else left_rows.take(kept)
                     right_rows = kept if right_rows is None else right_rows.take(kept)
-            self._emit(left.updates, left_rows, right.updates, right_rows)
+            if left_rows is None or right_rows is None or len(left_rows):
+                self._emit(left.updates, left_rows, right.updates, right_rows)
 
     def oks(self) -> Updates | None:
         """The updates of rows, not consolidated."""
@@ -84,8 +83,8 @@ class JoinOutput:
         for from_left, position in closure.sources:
             column, rows = (left.columns[position], left_rows) if from_left else (right.columns[position], right_rows)
             columns.append(column if rows is None else column.take(rows))
-        times = _later(_take(left.times, left_rows), _take(right.times, right_rows))
-        diffs = _product(_take(left.diffs, left_rows), _take(right.diffs, right_rows))
+        times = _later(left.times, left_rows, right.times, right_rows)
+        diffs = _product(left.diffs, left_rows, right.diffs, right_rows)
         oks: Updates | None = Updates(tuple(columns), times, diffs)
         if closure.program is not None:
             oks, errs = closure.program(oks)
@@ -111,17 +110,16 @@ def _before(times: Times, rows: Rows, bound: Frontier) -> Mask:
     return np.ones(len(taken), np.bool_) if bound is None else taken < bound
 
 
-def _later(left: Times, right: Times) -> Times:
+def _later(left: Times, left_rows: Rows, right: Times, right_rows: Rows) -> Times:
     if left.strides == (0,) and right.strides == (0,):
-        return left if left[0] >= right[0] else right
-    return np.maximum(left, right)
+        return _take(left, left_rows) if left[0] >= right[0] else _take(right, right_rows)
+    return np.maximum(_take(left, left_rows), _take(right, right_rows))
 
 
-def _product(left: Times, right: Times) -> Times:
-    if left.strides == (0,) and right.strides == (0,):
-        return uniform(int(left[0]) * int(right[0]), len(left))
+def _product(left: Diffs, left_rows: Rows, right: Diffs, right_rows: Rows) -> Diffs:
     if left.strides == (0,) and left[0] == 1:
-        return right
+        return _take(right, right_rows)
     if right.strides == (0,) and right[0] == 1:
-        return left
-    return left * right
+        return _take(left, left_rows)
+    product = _take(left, left_rows) * _take(right, right_rows)
+    return squeeze(product)

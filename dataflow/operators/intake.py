@@ -43,12 +43,19 @@ class Intake:
     def take(self, upper: Frontier) -> tuple[list[Batch], list[Batch]]:
         """The batches of oks and errs before ``upper`` that were not taken before, with times before ``as_of``
         advanced to it."""
-        for sealed in self._reader.queue:
+        queue = self._reader.queue
+        if len(queue) == 1 and queue[0].upper == upper and not self._batches and not self._errors:
+            # As nearly always: one interval, which ends where the other input's does.
+            sealed = queue.popleft()
+            if sealed.lower >= self._as_of and (self._until is None or not less_equal(self._until, upper)):
+                return [] if sealed.oks is None else [sealed.oks], [] if sealed.errs is None else [sealed.errs]
+            queue.append(sealed)
+        for sealed in queue:
             if sealed.oks is not None:
                 self._batches.append(sealed.oks)
             if sealed.errs is not None:
                 self._errors.append(sealed.errs)
-        self._reader.queue.clear()
+        queue.clear()
         if not self._batches and not self._errors:
             return [], []
         bound = self.bound(upper)

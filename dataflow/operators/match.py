@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from ..columns.column import Column, Indices, Mask
 Rows = Indices | None
 """Positions of rows; None stands for every row once, in order."""
 
-Pairs = Iterator[tuple[Rows, Rows]]
+Pair = tuple[Rows, Rows]
 """Positions in the left and in the right batch, side by side."""
 
 
-def match(left: Batch, right: Batch, limit: int) -> Pairs:
+def match(left: Batch, right: Batch, limit: int) -> Iterable[Pair]:
     """All pairs of rows with equal keys, about ``limit`` at a time; a NULL matches nothing.
 
     The rows of the smaller batch are sought in the larger one; both are in order of the keys' hashes, so that walks
@@ -24,31 +24,32 @@ def match(left: Batch, right: Batch, limit: int) -> Pairs:
     """
     if len(left) <= len(right):
         return _seek(left, right, limit)
-    return ((a, b) for b, a in _seek(right, left, limit))
+    found = _seek(right, left, limit)
+    if isinstance(found, tuple):
+        return [(a, b) for b, a in found]
+    return ((a, b) for b, a in found)
 
 
-def _seek(needles: Batch, hay: Batch, limit: int) -> Pairs:
+def _seek(needles: Batch, hay: Batch, limit: int) -> Iterable[Pair]:
     begin, end = hay.seek(needles.order)
     counts = end - begin
     sought = counts.nonzero()[0]
     size = len(sought)
     if not size:
-        return
+        return ()
     if size < len(counts):
         begin, end, counts = begin.take(sought), end.take(sought), counts.take(sought)
     total = counts.item() if size == 1 else int(counts.sum())
     if total == size == len(needles):
         # The commonest case, a row for every key: nothing to repeat, and nothing to gather from the needles.
-        yield from _verified(needles, None, hay, begin)
-    elif total <= limit:
+        return (_verify(needles, None, hay, begin),)
+    if total <= limit:
         which, rows = expand(begin, end)
-        yield from _verified(needles, sought.take(which), hay, rows)
-    else:
-        for which, rows in _slices(begin, end, limit):
-            yield from _verified(needles, sought.take(which), hay, rows)
+        return (_verify(needles, sought.take(which), hay, rows),)
+    return (_verify(needles, sought.take(which), hay, rows) for which, rows in _slices(begin, end, limit))
 
 
-def _verified(needles: Batch, sought: Rows, hay: Batch, found: Indices) -> Pairs:
+def _verify(needles: Batch, sought: Rows, hay: Batch, found: Indices) -> Pair:
     """The pairs of which the keys are equal, and not only their hashes."""
     keys = needles.layout.key_of(needles.updates.columns)
     hay_keys = hay.layout.key_of(hay.updates.columns)
@@ -57,11 +58,10 @@ def _verified(needles: Batch, sought: Rows, hay: Batch, found: Indices) -> Pairs
         equal = _equal(key if sought is None else key.take(sought), hay_key.take(found))
         same = equal if same is None else same & equal
     count = len(found) if same is None else np.count_nonzero(same)
-    if count == len(found):
-        yield sought, found
-    elif count:
-        assert same is not None
-        yield (same.nonzero()[0] if sought is None else sought[same]), found[same]
+    if same is None or count == len(found):
+        return sought, found
+    kept = same.nonzero()[0]
+    return kept if sought is None else sought.take(kept), found.take(kept)
 
 
 def _equal(left: Column, right: Column) -> Mask:
