@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
+import pyarrow.compute as pc
 
 from ...messages.commands import AllowCompaction, Command, CreateDataflow, Schedule
 from ...messages.dataflows import RenderDataflow, Subscribe
 from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than
 from ...messages.ids import GlobalId
 from ...messages.responses import DroppedAt, SubscribeBatch, SubscribeResponse
+from ...messages.rows import UpdateBlock
 from ..dispatch.oneshot import Stream
 from ..requests import Subscribed, SubscribeTo
 from .planning import at, imports_of, sink_dataflow
@@ -81,9 +83,9 @@ class Subscriptions:
         if isinstance(batch, DroppedAt):
             self._end(subscription)
             return
-        if batch.lower != subscription.upper:
-            return  # Another replica was faster.
-        subscription.stream.put(batch)
+        if not less_than(subscription.upper, batch.upper):
+            return  # Delivered already, on another connection.
+        subscription.stream.put(from_time(batch, subscription.upper))
         if batch.upper is None or not less_than(batch.upper, subscription.up_to):
             self._end(subscription)
             return
@@ -115,3 +117,18 @@ class Subscriptions:
 def _create(subscription: _Subscription, send: Callable[[Command], None]) -> None:
     send(CreateDataflow(subscription.dataflow))
     send(Schedule(subscription.id))
+
+
+def from_time(batch: SubscribeBatch, lower: Timestamp) -> SubscribeBatch:
+    """The part of a batch that begins at ``lower``."""
+    if batch.lower == lower:
+        return batch
+    assert batch.lower < lower, f"the batches before {batch.lower} are missing from {lower} on"
+    updates = batch.updates
+    if isinstance(updates.times, int):
+        kept = updates if updates.times >= lower else UpdateBlock(updates.columns.slice(0, 0), lower, updates.diffs)
+    else:
+        late = pc.greater_equal(updates.times, lower)
+        diffs = updates.diffs if isinstance(updates.diffs, int) else updates.diffs.filter(late)
+        kept = UpdateBlock(updates.columns.filter(late), updates.times.filter(late), diffs)
+    return SubscribeBatch(lower, batch.upper, kept, batch.error)
