@@ -108,6 +108,11 @@ class OrderedRows:
         runs = sum(r.groups.nbytes + r.entries.nbytes for r in self._runs)
         return self.rows.nbytes + self._counts.nbytes + self._present.nbytes + self._totals.nbytes + runs
 
+    @property
+    def capacity(self) -> int:
+        """Above all groups that there is room for."""
+        return len(self._totals)
+
     def reserve(self, groups: int) -> None:
         """Make room for groups with numbers below ``groups``."""
         if groups > len(self._totals):

@@ -1,6 +1,7 @@
 """Columns that are written and read by entry: the values of a :class:`~.row_table.RowTable`.
 
-Invariant: an entry's value is what was last written for it; what a released entry holds is arbitrary.
+Invariant: an entry's value is what was last written for it; what an entry holds that was not written, or was
+released, is arbitrary.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from ...messages.types import SqlType
 from ..columns.column import DTYPES, ArrowColumn, Column, FixedColumn, Indices, Mask, concat_columns, empty_column
+from ..columns.placement import spread
 from .hash_index import Entries
 
 _WORTH_COMPACTING = 1024
@@ -129,7 +131,11 @@ class ArrowStore(ColumnStore):
         self._compact()
 
     def take(self, entries: Entries) -> Column:
-        return self._at(self._positions[entries])
+        positions = self._positions[entries]
+        if len(positions) and positions.min() < 0:
+            written = np.flatnonzero(positions >= 0)
+            return spread(self._at(positions[written]), written, len(positions))
+        return self._at(positions)
 
     def release(self, entries: Entries) -> None:
         self._positions[entries] = -1

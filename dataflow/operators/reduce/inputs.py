@@ -17,6 +17,7 @@ class ReduceInputs:
     """Evaluates the expressions of a reduction.
 
     Attributes:
+        arguments: the column of an evaluated chunk that is each aggregate's input; None for ``count(*)``.
         key_types: of the key's columns.
         argument_types: of each aggregate's input; None for ``count(*)``.
     """
@@ -32,7 +33,7 @@ class ReduceInputs:
             places = list(self._append.positions)
         self._keys = tuple(places[: len(node.key)])
         rest = iter(places[len(node.key) :])
-        self._arguments = tuple([None if i is None else next(rest) for i in inputs])
+        self.arguments = tuple([None if i is None else next(rest) for i in inputs])
         self.key_types: tuple[SqlType, ...] = tuple([scalar_type(k, input_types).type for k in node.key])
         self.argument_types = tuple([None if i is None else scalar_type(i, input_types).type for i in inputs])
 
@@ -43,8 +44,3 @@ class ReduceInputs:
     def keys(self, oks: Updates) -> tuple[Column, ...]:
         """The key's columns of an evaluated chunk."""
         return tuple([oks.columns[p] for p in self._keys])
-
-    def argument(self, oks: Updates, aggregate: int) -> Column | None:
-        """The input of an aggregate, by position; None for ``count(*)``."""
-        place = self._arguments[aggregate]
-        return None if place is None else oks.columns[place]

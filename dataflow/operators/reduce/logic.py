@@ -1,12 +1,13 @@
 """The reduction operator: groups rows by key and maintains one row of aggregates per group.
 
 Invariant: after a chunk, the output at every time is what the input at that time reduces to: one row for every group
-that has rows; an error instead for a group with rows of negative multiplicity, or whose aggregate fails.
+that has rows; an error instead for a group in which a negative multiplicity shows, or whose aggregate fails.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -15,12 +16,13 @@ from ....messages.plans import ReduceNode
 from ....messages.types import ColumnType
 from ...arrangements.row_table import RowTable
 from ...arrangements.updates import Chunk, concat_optional
-from ...columns.column import Column, Mask
+from ...columns.column import Column, FixedColumn, Indices, Mask
 from ..differences import error_changes, row_changes, show_key, state_entries
 from ..events import Events, Numbers, find_events
 from .accumulator import Argument, Failure
 from .inputs import ReduceInputs
-from .kinds import make_accumulator
+from .ordered_values import ValueStates
+from .parts import plan_parts
 from .state import GroupSums
 
 
@@ -32,6 +34,9 @@ class ReduceLogic:
         input_types: of the input's columns.
         as_of: the first time; earlier ones were advanced to it.
         trust: whether user functions may be loaded.
+
+    Raises:
+        UserFunctionError: a user function cannot be loaded, or ``trust`` is false.
     """
 
     def __init__(
@@ -39,16 +44,11 @@ class ReduceLogic:
     ) -> None:
         self._inputs = ReduceInputs(node, input_types, trust=trust)
         self._groups = RowTable(self._inputs.key_types)
-        self._aggregates = range(len(node.aggregates))
-        accumulators = [
-            make_accumulator(a.aggregate, t, apart=False)
-            for a, t in zip(node.aggregates, self._inputs.argument_types, strict=True)
-        ]
-        self._sums = GroupSums(accumulators, self._groups.capacity)
+        self._parts = plan_parts(node, self._inputs, trust=trust)
+        self._sums = GroupSums(self._parts.accumulators, self._groups.capacity)
 
     def process(self, chunk: Chunk) -> Chunk:
-        oks = chunk.oks
-        if oks is None:
+        if chunk.oks is None:
             return chunk
         chunk = self._inputs.evaluate(chunk)
         oks, errs = chunk.oks, chunk.errs
@@ -57,48 +57,85 @@ class ReduceLogic:
         groups = self._groups
         rows = groups.locate(self._inputs.keys(oks), len(oks))
         events = find_events(rows, oks.times, groups.capacity)
+        parts = self._parts
+        derived = [stage.transitions(rows, oks.columns[column], oks.times, oks.diffs) for column, stage in parts.stages]
+        arguments = [
+            Argument(None if column is None else oks.columns[column], oks.diffs if stage is None else derived[stage][0])
+            for column, stage in parts.feeds
+        ]
         self._sums.reserve(groups.capacity)
-        arguments = [Argument(self._inputs.argument(oks, i), oks.diffs) for i in self._aggregates]
-        states = self._sums.add(events, oks.diffs, arguments)
-        columns: list[Column] = []
+        fed = [arguments[feed] for _, feed in parts.sums]
+        states = self._sums.add(events, oks.diffs, fed + [Argument(None, negative) for _, negative in derived])
+        outcomes = self._sums.results(states)
+        columns: dict[int, Column] = {}
         failures: list[Failure] = []
-        for column, failure in self._sums.results(states):
-            columns.append(column)
+        for (place, _), (column, failure) in zip(parts.sums, outcomes, strict=False):
+            columns[place] = column
             if failure is not None:
                 failures.append(failure)
-        present, errors = self._standing(events, states, failures)
-        changes = row_changes(events, groups, columns, present)
+        kept = [values.add(events, arguments[feed], groups.capacity) for feed, values, _ in parts.ordered]
+        for (_, _, places), values in zip(parts.ordered, kept, strict=True):
+            columns.update(zip(places, values.columns, strict=True))
+        negative = [cast(FixedColumn, column).values > 0 for column, _ in outcomes[len(parts.sums) :]]
+        present, errors = self._standing(events, states, kept, negative, failures)
+        in_order = [columns[place] for place in range(len(columns))]
+        changes = row_changes(events, groups, in_order, present)
         if errors:
             errs = concat_optional((errs, error_changes(events, errors)))
-        self._release(events, states)
+        self._release(events, states, kept)
         return Chunk(chunk.lower, chunk.upper, changes, errs)
 
-    def _standing(self, events: Events, states: Numbers, failures: Sequence[Failure]) -> tuple[Mask, dict[int, str]]:
+    def _standing(
+        self,
+        events: Events,
+        states: Numbers,
+        kept: Sequence[ValueStates],
+        negative: Sequence[Mask],
+        failures: Sequence[Failure],
+    ) -> tuple[Mask, dict[int, str]]:
         """In which states a group has a row, and in which it has an error instead, and what."""
-        rows = states[0]
-        present = rows > 0
+        present = states[0] > 0
         errors: dict[int, str] = {}
+        wrong: Mask | None = None
         if not present.all():
-            negative = ~present
-            negative[negative] = ~self._sums.is_zero(states[:, negative])
-            if negative.any():
-                entries = state_entries(events)
-                for state in np.flatnonzero(negative).tolist():
-                    key = show_key(self._groups, int(entries[state]))
-                    errors[state] = f"in the group {key} more rows were deleted than inserted"
+            absent = np.flatnonzero(~present)
+            wrong = np.zeros(len(present), np.bool_)
+            wrong[absent] = ~self._is_zero(states, kept, absent)
+        for mask in (*negative, *[values.negative for values in kept]):
+            wrong = mask if wrong is None else wrong | mask
+        if wrong is not None and wrong.any():
+            entries = state_entries(events)
+            for state in np.flatnonzero(wrong).tolist():
+                key = show_key(self._groups, int(entries[state]))
+                errors[state] = f"in the group {key} a row was deleted more often than inserted"
+            present &= ~wrong
         for failure in failures:
             failed = failure.where & present
             for state in np.flatnonzero(failed).tolist():
-                errors.setdefault(state, failure.message)
+                errors[state] = failure.message
             present &= ~failed
+        for values in kept:
+            for state, message in values.errors.items():
+                if present[state]:
+                    errors[state] = message
+                    present[state] = False
         return present, errors
 
-    def _release(self, events: Events, states: Numbers) -> None:
+    def _is_zero(self, states: Numbers, kept: Sequence[ValueStates], places: Indices) -> Mask:
+        """Whether nothing is kept in these states."""
+        zero = self._sums.is_zero(states[:, places])
+        for values in kept:
+            zero &= ~values.occupied[places]
+        return zero
+
+    def _release(self, events: Events, states: Numbers, kept: Sequence[ValueStates]) -> None:
         """Forget the groups that are empty at the end."""
         last = events.last
         empty = np.flatnonzero(states[0, last] == 0)
         if len(empty):
-            entries = events.entries[empty[self._sums.is_zero(states[:, last[empty]])]]
+            entries = events.entries[empty[self._is_zero(states, kept, last[empty])]]
             if len(entries):
                 self._sums.clear(entries)
                 self._groups.release(entries)
+                for _, values, _ in self._parts.ordered:
+                    values.release(entries)
