@@ -16,7 +16,7 @@ from pillion.messages.relations import Aggregate
 from pillion.messages.scalars import ColumnRef
 from pillion.messages.types import SqlType
 
-from .histories import TIMES, Change, check, cuts, histories
+from .histories import TIMES, Change, Row, check, cuts, histories
 from .reductions import Case, new_reduce, plain_reduce
 
 KEYS = st.one_of(st.none(), st.integers(-1, 1))
@@ -111,7 +111,7 @@ BIG = st.sampled_from([2**63 - 1, -(2**63), 2**62, -(2**62), 1, -1, 2**32, None]
 
 
 @settings(deadline=None)
-@given(histories(st.tuples(st.integers(0, 1), BIG)), cuts())
+@given(histories(st.tuples(st.just(1), BIG)), cuts())
 def test_a_sum_beyond_bigint_is_an_error_until_it_is_back_in_range(changes: list[Change], bounds: list[int]) -> None:
     types = (SqlType.INTEGER, SqlType.BIGINT)
     cases = [accumulable(Aggregate("sum", ColumnRef(1)), SqlType.BIGINT, total)]
@@ -124,30 +124,23 @@ def test_a_sum_beyond_bigint_is_an_error_until_it_is_back_in_range(changes: list
             del result[row]
         return result, errors | ({"bigint out of range"} if beyond else set())
 
-    if len(keys_of(changes)) < 2:  # The error of two groups at once would be there twice.
-        check(new_reduce(types, 1, cases), types, changes, bounds, expected)
+    check(new_reduce(types, 1, cases), types, changes, bounds, expected)
 
 
-def keys_of(changes: list[Change]) -> set:
-    return {row[0] for row, _, _ in changes}
+GREATEST = "99999999999999999999999999999.999999999"
+NUMERICS = st.sampled_from([None, *map(Decimal, ("1", "-0.000000001", "12.5", GREATEST, "-9223372036.854775808"))])
 
 
-NUMERICS = st.sampled_from(
-    [
-        None,
-        *map(
-            Decimal, ("1", "-0.000000001", "12.5", "99999999999999999999999999999.999999999", "-9223372036.854775808")
-        ),
-    ]
-)
-
-
-def numeric_average(values: list[Decimal]) -> Decimal | None:
+def numeric_average(values: list[Decimal]) -> Fraction | None:
     if not values:
         return None
     units = int(sum(Fraction(v) for v in values) * 10**9)
     quotient = (2 * abs(units) + len(values)) // (2 * len(values))
-    return Decimal(quotient if units >= 0 else -quotient).scaleb(-9) + 0
+    return Fraction(quotient if units >= 0 else -quotient, 10**9)
+
+
+def as_fractions(row: Row) -> Row:
+    return tuple([Fraction(v) if isinstance(v, Decimal) else v for v in row])
 
 
 def exact_total(values: list[Decimal]) -> Fraction | None:
@@ -174,7 +167,7 @@ def test_sums_of_numeric_are_exact(changes: list[Change], bounds: list[int]) -> 
         changes,
         bounds,
         expected,
-        lambda row: (row[0], None if row[1] is None else Fraction(row[1])),
+        as_fractions,
     )
 
 
@@ -183,7 +176,7 @@ def test_sums_of_numeric_are_exact(changes: list[Change], bounds: list[int]) -> 
 def test_averages_of_numeric_round_half_away_from_zero(changes: list[Change], bounds: list[int]) -> None:
     types = (SqlType.INTEGER, SqlType.NUMERIC)
     cases = [accumulable(Aggregate("avg", ColumnRef(1)), SqlType.NUMERIC, numeric_average)]
-    check(new_reduce(types, 1, cases), types, changes, bounds, plain_reduce(1, cases))
+    check(new_reduce(types, 1, cases), types, changes, bounds, plain_reduce(1, cases), as_fractions)
 
 
 def test_huge_multiplicities_do_not_wrap() -> None:
