@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from ...dataflow.plans.explain import explain
 from ...dataflow.plans.lower import lower
+from ...dataflow.plans.validate import validate
 from ...messages.commands import AllowCompaction, AllowWrites, CreateDataflow, Schedule
 from ...messages.dataflows import IndexExport, MaterializedView, RelationDataflow, SourceImport
 from .arguments import Signature, read_frontier, read_id, read_list, read_text, read_time
 from .catalog import Defined
 from .dataflow_text import read_dataflow, read_key
 from .directive import OK, Arguments, Body, BodyKind, Directive, Output
+from .errors import DirectiveError
 from .session import Session
 
 
@@ -63,6 +66,16 @@ def _allow_compaction(session: Session, arguments: Arguments, body: Body) -> Out
     return OK
 
 
+def _explain(session: Session, arguments: Arguments, body: Body) -> Output:
+    if "ref" in arguments:
+        if body.content:
+            raise DirectiveError("explain takes ref= or a body, not both")
+        defined = session.catalog.dataflow(arguments["ref"])
+    else:
+        defined = _read(session, arguments, body)
+    return explain(defined.written, defined.rendered).splitlines()
+
+
 def _read(session: Session, arguments: Arguments, body: Body) -> Defined:
     written = read_dataflow(
         arguments.get("name", "explained"),
@@ -72,6 +85,7 @@ def _read(session: Session, arguments: Arguments, body: Body) -> Defined:
         body.line,
         session.catalog,
     ).classified()
+    validate(written)
     return Defined(written, lower(written, optimize=arguments["optimize"]))
 
 
@@ -112,6 +126,15 @@ DATAFLOW_DIRECTIVES: dict[str, Directive] = {
         BodyKind.INDENTED,
     ),
     "submit-dataflow": Directive(_submit_dataflow, Signature({"name": read_text})),
+    "explain": Directive(
+        _explain,
+        Signature(
+            {},
+            {"ref": read_text, "name": read_text, "as-of": read_time, "until": read_frontier},
+            frozenset({"optimize"}),
+        ),
+        BodyKind.INDENTED,
+    ),
     "schedule": Directive(_schedule, Signature({"id": read_id})),
     "allow-writes": Directive(_allow_writes, Signature({"id": read_id})),
     "allow-compaction": Directive(_allow_compaction, Signature({"id": read_id, "frontier": read_frontier})),

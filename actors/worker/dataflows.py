@@ -6,6 +6,7 @@ has come; so all workers refuse the same commands.
 
 from __future__ import annotations
 
+from ...dataflow.plans.validate import validate
 from ...dataflow.render import Dataflow
 from ...messages.commands import AllowCompaction, AllowWrites, CreateDataflow, Schedule
 from ...messages.dataflows import CopyTo, IndexImport, MaterializedView, RenderDataflow, SinkExport, Subscribe
@@ -43,12 +44,14 @@ class Dataflows:
 
         Raises:
             ProtocolError: an export exists, an import does not, or ``as_of`` is before an import's since.
+            PillionError: the description breaks a rule of its own, or a plan cannot be rendered.
         """
         state, description = self._state, command.dataflow
         number = state.next_dataflow
         state.next_dataflow += 1
         early = state.early.pop(number, [])
         self._check_exports(description)
+        validate(description)
         if not state.placement.renders(description.dataflow_class):
             for id in description.export_ids:
                 state.peers[id] = Peer(id, description, description.as_of)
