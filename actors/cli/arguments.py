@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from .exits import EXPLANATION
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage]
+
+N = TypeVar("N", int, float)
 
 
 def add_command(
@@ -26,15 +29,22 @@ def add_command(
 
 def positive(text: str) -> int:
     """A whole number from 1 on."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
+    number = _number(int, text)
+    if number is None or number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
     return number
 
 
 def seconds(text: str) -> float:
     """A time that is longer than nothing."""
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+    number = _number(float, text)
+    if number is None or not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
     return number
+
+
+def _number(read: Callable[[str], N], text: str) -> N | None:
+    try:
+        return read(text)
+    except ValueError:
+        return None

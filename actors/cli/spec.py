@@ -36,4 +36,12 @@ def add_to(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the scripts. The exit code of the worst one."""
-    raise SystemExit(2)
+    from ..scripts.runner import run_scripts
+
+    return run_scripts(
+        options.files,
+        workers=options.workers,
+        rewrite=options.rewrite,
+        timeout=options.timeout,
+        interactive=options.interactive,
+    )
