@@ -14,6 +14,7 @@ import numpy as np
 from ...messages.types import SqlType
 from .arithmetic import failure
 from .nodes import Node, Result, binary, binary_fallible, unary, unary_fallible
+from .vectors import select
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -26,16 +27,20 @@ LAST_MICROSECOND = (LAST_DAY + 1) * DAY - 1
 _ALL_DAYS = LAST_DAY - FIRST_DAY
 
 
-def in_days(values: Any) -> tuple[Any, Any]:
+def in_days(values: Any) -> Result:
     """Dates of these days (int64), and the failures of the others."""
-    outside = (values < FIRST_DAY) | (values > LAST_DAY)
-    return values.astype(np.int32), failure(outside, "date out of range")
+    return _within(values, FIRST_DAY, LAST_DAY, "date out of range", np.int32)
 
 
-def in_microseconds(values: Any) -> tuple[Any, Any]:
+def in_microseconds(values: Any) -> Result:
     """Timestamps of these microseconds, and the failures of those out of range."""
-    outside = (values < FIRST_MICROSECOND) | (values > LAST_MICROSECOND)
-    return values, failure(outside, "timestamp out of range")
+    return _within(values, FIRST_MICROSECOND, LAST_MICROSECOND, "timestamp out of range", np.int64)
+
+
+def _within(values: Any, least: int, greatest: int, message: str, dtype: type[np.integer[Any]]) -> Result:
+    outside = (values < least) | (values > greatest)
+    failures = failure(outside, message)
+    return (select(outside, 0, values) if failures else values).astype(dtype), failures
 
 
 def _clipped_days(days: Any) -> Any:
@@ -69,9 +74,9 @@ def fraction_of_days_between(left: Node, right: Node) -> Node:
 def add_seconds(moment: Node, seconds: Node) -> Node:
     """``add_seconds``: a timestamp so many seconds (a double) later."""
 
-    def kernel(values: Any, count: Any) -> tuple[Any, Any]:
+    def kernel(values: Any, count: Any) -> Result:
         possible = abs(count) < _ALL_DAYS * 86_400.0
-        microseconds = np.rint(np.where(possible, count, 0.0) * SECOND).astype(np.int64)
+        microseconds = np.rint(select(possible, count, 0.0) * SECOND).astype(np.int64)
         result, failures = in_microseconds(values + microseconds)
         return result, (*failures, *failure(~possible, "timestamp out of range"))
 

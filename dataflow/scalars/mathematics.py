@@ -47,11 +47,12 @@ def _by_digits(type: SqlType) -> FallibleKernel2:
     one = _round_float if type.is_float else _round_numeric if type is SqlType.NUMERIC else _round_integer(type)
 
     def kernel(values: Any, digits: Any) -> Any:
+        if values.ndim == 0:
+            values = np.broadcast_to(values, digits.shape)
         different = np.unique(digits).tolist()
         if len(different) == 1:
             rounded, bad = one(values, different[0])
             return rounded, failure(bad, out_of_range(type))
-        values = np.broadcast_to(values, digits.shape)
         result, failed = values.copy(), np.zeros(len(digits), np.bool_)
         for count in different:
             rows = digits == count

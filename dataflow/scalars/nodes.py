@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
@@ -88,7 +89,7 @@ def literal_node(literal: Literal) -> Node:
         return constant_node(type, (pa.scalar(cast(Any, value), type.arrow), None, None))
     valid = cast(Mask, np.bool_(False)) if value is None else None
     if type is SqlType.NUMERIC:
-        return constant_node(type, (units.of_value(cast(Any, value or 0)), valid, None))
+        return constant_node(type, (units.of_value(cast(Decimal, value or Decimal(0))), valid, None))
     column = cast(FixedColumn, column_from_values([value], type))
     return constant_node(type, (column.values[0], valid, None))
 

@@ -83,7 +83,7 @@ def _parse_carefully(texts: Any, type: SqlType) -> Parsed:
     wrong = ~formed
     if np.count_nonzero(wrong):
         failures.append((wrong, _messages(texts, wrong, f"invalid input syntax for type {type}: {{}}")))
-    cleaned = pc.if_else(pa.array(formed), pc.utf8_ltrim(trimmed, "+"), pa.scalar(None, pa.large_string()))
+    cleaned = pc.if_else(pa.array(formed), pc.utf8_ltrim(trimmed, "+"), _text(None))
     array, bad = _convert(cleaned, type.arrow)
     if np.count_nonzero(bad):
         what = "{} is out of range for type " + type if type.is_number else "date/time field value out of range: {}"
@@ -128,6 +128,11 @@ def _beyond(array: Any, texts: Any, type: SqlType) -> list[Failure]:
 
 def _outside(array: Any, least: int, greatest: int) -> Mask:
     return _mask(pc.or_(pc.less(array, least), pc.greater(array, greatest)))
+
+
+def _text(value: str | None) -> Any:
+    """A constant; Arrow's kernels do not mix the two widths of strings."""
+    return pa.scalar(value, pa.large_string())
 
 
 def _mask(array: Any) -> Mask:
@@ -244,13 +249,13 @@ def _write_numeric(array: Any) -> Any:
         texts = pa.array([_numeric_text(number) for number in values.tolist()], pa.large_string())
     else:
         magnitude = abs(values)
-        sign = pc.if_else(pa.array(values < 0), pa.scalar("-", pa.large_string()), pa.scalar("", pa.large_string()))
+        sign = pc.if_else(pa.array(values < 0), _text("-"), _text(""))
         whole = pa.array(magnitude // units.ONE).cast(pa.large_string())
         # A one in front keeps the zeros behind the point.
         fraction = pc.utf8_slice_codeunits(pa.array(magnitude % units.ONE + units.ONE).cast(pa.large_string()), 1)
-        texts = pc.binary_join_element_wise(pc.binary_join_element_wise(sign, whole, ""), fraction, ".")
+        texts = pc.binary_join_element_wise(pc.binary_join_element_wise(sign, whole, _text("")), fraction, _text("."))
         texts = pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
-    return texts if valid is None else pc.if_else(pa.array(valid), texts, pa.scalar(None, pa.large_string()))
+    return texts if valid is None else pc.if_else(pa.array(valid), texts, _text(None))
 
 
 def _numeric_text(number: int) -> str:
@@ -265,8 +270,8 @@ def _write_bytea(array: Any) -> Any:
     digits = _HEX[data[int(offsets[0]) : int(offsets[-1])]]
     buffers = [None, pa.py_buffer((offsets - offsets[0]) * 2), pa.py_buffer(digits)]
     texts = pa.Array.from_buffers(pa.large_string(), len(array), buffers, 0)
-    texts = pc.binary_join_element_wise(_HEX_PREFIX, texts, "")
-    return texts if not array.null_count else pc.if_else(array.is_valid(), texts, pa.scalar(None, pa.large_string()))
+    texts = pc.binary_join_element_wise(_text(_HEX_PREFIX), texts, _text(""))
+    return texts if not array.null_count else pc.if_else(array.is_valid(), texts, _text(None))
 
 
 _WRITERS: dict[SqlType, Callable[[Any], Any]] = {

@@ -61,6 +61,8 @@ def of_value(value: Decimal) -> Any:
     Raises:
         OverflowError: it exceeds the type.
     """
+    if value.adjusted() >= NUMERIC_PRECISION:
+        raise OverflowError(f"{value} is no numeric")
     number = int(value.scaleb(NUMERIC_SCALE, _CONTEXT).to_integral_value(ROUND_HALF_UP, _CONTEXT))
     if abs(number) >= LIMIT:
         raise OverflowError(f"{value} is no numeric")
