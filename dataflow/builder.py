@@ -48,7 +48,7 @@ from .operators.join import Join
 from .operators.linear import Negation, Projection, Unary, Union
 from .operators.operator import Operator, UnaryLogic
 from .operators.reduce.logic import ReduceLogic
-from .operators.rowwise import AppendKey, MapFilter
+from .operators.rowwise import AppendKey, FlatMap, MapFilter
 from .operators.sink import Sink, SinkQueue
 from .operators.source import ConstantSource, Source
 from .operators.threshold import ThresholdLogic
@@ -172,7 +172,9 @@ class Builder:
             case Mfp():
                 return self._mfp(node, self._stream(nodes[node.input]))
             case FlatMapNode():
-                raise NotImplementedError(node)
+                input = self._stream(nodes[node.input])
+                logic = FlatMap(node, input.types, trust=self._trust)
+                return self._unary(logic, input, node.types, input.placement)
             case NegateNode():
                 input = self._stream(nodes[node.input])
                 return self._unary(Negation(), input, node.types, input.placement)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...messages.plans import MapFilterProject
+from ...messages.plans import FlatMapNode, MapFilterProject
 from ...messages.scalars import ColumnRef, Scalar
 from ...messages.types import ColumnType
 from ..arrangements.updates import Chunk, Updates, concat_optional, error_updates, take_numbers
-from ..columns.column import Mask
+from ..columns.column import Indices, Mask
 from ..scalars.compile import compile_scalar
 from ..scalars.mfp import MfpProgram
+from ..scalars.table_functions import TableProgram
+from ..scalars.vectors import Errors
 
 
 class MapFilter:
@@ -24,6 +26,25 @@ class MapFilter:
             return chunk
         oks, errs = self.program(chunk.oks)
         return Chunk(chunk.lower, chunk.upper, oks, chunk.errs if errs is None else concat_optional([chunk.errs, errs]))
+
+
+class FlatMap:
+    """For each row, itself with each of the rows that a table function yields for it."""
+
+    def __init__(self, node: FlatMapNode, types: Sequence[ColumnType], *, trust: bool) -> None:
+        self._program = TableProgram(node.function, node.arguments, types, trust=trust)
+
+    def process(self, chunk: Chunk) -> Chunk:
+        oks = chunk.oks
+        if oks is None:
+            return chunk
+        rows, columns, errors = self._program(oks.columns, len(oks))
+        result = oks.take(rows)
+        result = Updates((*result.columns, *columns), result.times, result.diffs)
+        errs = chunk.errs
+        if errors is not None:
+            errs = concat_optional([errs, _failed(oks, errors, errors.mask.nonzero()[0])])
+        return Chunk(chunk.lower, chunk.upper, result if len(result) else None, errs)
 
 
 class AppendKey:
@@ -58,10 +79,15 @@ class AppendKey:
                 failed = errors.mask if good is None else errors.mask & good
                 rows = failed.nonzero()[0]
                 if len(rows):
-                    messages: list[str] = errors.messages[rows].tolist()
-                    errs.append(error_updates(messages, take_numbers(oks.times, rows), take_numbers(oks.diffs, rows)))
+                    errs.append(_failed(oks, errors, rows))
                     good = ~failed if good is None else good & ~failed
         oks = Updates(columns, oks.times, oks.diffs)
         if good is not None:
             oks = oks.filter(good)
         return Chunk(chunk.lower, chunk.upper, oks if len(oks) else None, concat_optional(errs))
+
+
+def _failed(oks: Updates, errors: Errors, rows: Indices) -> Updates:
+    """The errors of these rows, with the rows' times and multiplicities."""
+    messages: list[str] = errors.messages[rows].tolist()
+    return error_updates(messages, take_numbers(oks.times, rows), take_numbers(oks.diffs, rows))

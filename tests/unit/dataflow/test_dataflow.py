@@ -12,6 +12,7 @@ from pillion.messages.dataflows import CopyTo, IndexExport
 from pillion.messages.plans import (
     Arrange,
     ConstantNode,
+    FlatMapNode,
     GetNode,
     ImportIndex,
     MapFilterProject,
@@ -21,6 +22,7 @@ from pillion.messages.plans import (
     ThresholdNode,
     UnionNode,
 )
+from pillion.messages.relations import TableFunction
 from pillion.messages.scalars import Call, ColumnRef, Literal
 from pillion.messages.types import SqlType
 
@@ -359,3 +361,25 @@ def test_an_interval_without_changes_reaches_every_export() -> None:
         workers.run()
         assert workers.upper(INDEX) == workers.upper(SINK) == time + 1
     assert workers.stream(SINK) == []
+
+
+@pytest.mark.parametrize("peers", [1, 2])
+def test_a_table_function_yields_rows_beside_its_own(peers: int) -> None:
+    series = TableFunction("generate_series")
+    arguments = (number(1), number(3), ColumnRef(1))
+    plan = (GetNode(TYPES, SOURCE), FlatMapNode((*TYPES, BIGINT), 0, series, arguments))
+    description = describe(
+        sources=[source(SOURCE, TYPES)],
+        objects=[build(VIEW, *plan)],
+        indexes=[IndexExport(INDEX, VIEW, key(0))],
+    )
+    workers = Workers(description, peers)
+    workers.feed(SOURCE, TYPES, 0, 1, [(("a", 1), 0, 2), (("b", 2), 0, 1), (("c", None), 0, 1)])
+    workers.feed(SOURCE, TYPES, 1, 3, [(("a", 1), 1, -1), (("d", 0), 1, 1), (("d", 0), 2, -1)])
+    workers.run()
+    series_of: Counter[Row] = Counter({("a", 1, 1): 2, ("a", 1, 2): 2, ("a", 1, 3): 2, ("b", 2, 1): 1, ("b", 2, 3): 1})
+    assert workers.index(INDEX, 0) == series_of
+    assert ["step size" in message for message in workers.errors(INDEX, 1)] == [True]
+    series_of.subtract({("a", 1, n): 1 for n in (1, 2, 3)})
+    assert workers.errors(INDEX, 2) == []
+    assert workers.index(INDEX, 2) == series_of
