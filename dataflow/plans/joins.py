@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ...messages.ids import GlobalId
 from ...messages.plans import Arrange, JoinNode, MapFilterProject
 from ...messages.relations import ArrangeBy, Filter, Get, Join, Map, Project, Relation
-from ...messages.scalars import Call, ColumnRef, Scalar
+from ...messages.scalars import Call, ColumnRef, Literal, Scalar
 from .available import Available
 from .failing import may_fail
 from .graph import PlanGraph
@@ -147,9 +147,8 @@ class JoinPlanner:
         def is_arranged(scalars: Sequence[Scalar]) -> bool:
             return self._index_order(input, scalars) is not None
 
-        smallness = 3 if key == frozenset() else 0
-        for predicate in self._conditions.local[input]:
-            smallness = max(smallness, 2 if isinstance(predicate, Call) and predicate.function == "=" else 1)
+        filters = [*self._conditions.local[input], *_filters(relation)]
+        smallness = 3 if key == frozenset() else max([_selectivity(predicate) for predicate in filters], default=0)
         return InputTraits(smallness, is_unique, is_arranged)
 
     def _steps(self, order: Sequence[int]) -> list[Step]:
@@ -283,6 +282,22 @@ class JoinPlanner:
             if len(key) == len(over) and all(scalar in over for scalar in key):
                 return [over.index(scalar) for scalar in key]
         return None
+
+
+def _filters(relation: Relation) -> list[Scalar]:
+    """The predicates of the filters at the top of a relation."""
+    predicates: list[Scalar] = []
+    while isinstance(relation, (Map, Filter, Project, ArrangeBy)):
+        if isinstance(relation, Filter):
+            predicates.extend(relation.predicates)
+        relation = relation.input
+    return predicates
+
+
+def _selectivity(predicate: Scalar) -> int:
+    """How few rows a predicate is likely to leave: those of one value, or some."""
+    is_lookup = isinstance(predicate, Call) and predicate.function == "="
+    return 2 if is_lookup and any(isinstance(side, Literal) for side in predicate.arguments) else 1
 
 
 def _over(scalar: Scalar, columns: Mapping[int, Scalar | None]) -> Scalar | None:

@@ -42,9 +42,9 @@ def mfp_types(mfp: MapFilterProject, types: Sequence[ColumnType]) -> tuple[Colum
 def compose(first: MapFilterProject, second: MapFilterProject) -> MapFilterProject:
     """The two, one after the other, as one."""
     if first.is_identity:
-        return second
+        return simplify(second)
     if second.is_identity:
-        return first
+        return simplify(first)
     base = first.arity + len(first.scalars)
 
     def place(column: int) -> int:

@@ -6,6 +6,7 @@ arguments beside it, or of the other branch.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -39,11 +40,10 @@ def resolve_nulls(relation: Relation, env: Mapping[GlobalId, Types]) -> Relation
     Raises:
         RelationTypeError: a node is ill-formed in any case.
     """
-    try:
+    with contextlib.suppress(ExpressionError):
         relation_types(relation, env)
-    except ExpressionError:
-        return _Resolver(env).relation(relation, {})[0]
-    return relation
+        return relation
+    return _Resolver(env).relation(relation, {})[0]
 
 
 class _Resolver:
