@@ -12,6 +12,7 @@ from ...messages.commands import Setting
 from ...messages.frontiers import Frontier, Timestamp
 from ...messages.ids import GlobalId
 from ...messages.types import Field, Schema
+from ..dispatch.base import Dispatcher
 from ..relations.binding import RowScope, bind, position_of
 from ..relations.errors import RelationError, suggestion
 from ..relations.expressions import as_column
@@ -71,15 +72,24 @@ class ActorSystem:
     error, and later requests are refused with ``SystemFailed``; the application lives on.
     """
 
-    def __init__(self, workers: int = 1, settings: Mapping[str, Setting] | None = None) -> None:
+    def __init__(
+        self,
+        workers: int = 1,
+        settings: Mapping[str, Setting] | None = None,
+        *,
+        dispatcher: Dispatcher | None = None,
+    ) -> None:
         """Start ``workers`` worker threads and what belongs to them.
+
+        Args:
+            dispatcher: what executes the actors instead of threads, such as a ``SimulatedDispatcher`` in a test.
 
         Raises:
             ValueError: ``workers`` is no number from 1 on.
         """
         if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"workers is the number of worker threads, from 1 on, and {workers!r} was given")
-        self._running = start(workers)
+        self._running = start(workers, dispatcher)
         self._connection = Connection(self._running.dispatcher, self._running.controller)
         self.introspection = Introspection(self._introspection_relations)
         """What the system says about itself: ``system.introspection.frontiers`` is a relation."""

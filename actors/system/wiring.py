@@ -30,9 +30,9 @@ class Running:
         self.dispatcher.stop()
 
 
-def start(workers: int) -> Running:
-    """Start the storage, the controller and one replica with so many workers."""
-    dispatcher = ThreadedDispatcher()
+def start(workers: int, dispatcher: Dispatcher | None = None) -> Running:
+    """Start the storage, the controller and one replica with so many workers; on threads, unless told otherwise."""
+    dispatcher = dispatcher or ThreadedDispatcher()
     try:
         # In one process everybody is the application, so functions in plans are its own.
         storage = dispatcher.start(Storage, lane=_CORE, trust=True)
