@@ -70,7 +70,8 @@ class WrongKind(PillionError):
     """A collection of one kind where one of another kind is needed."""
 
     def __init__(self, id: GlobalId, name: str, kind: str, expected: str) -> None:
-        super().__init__(f"{name!r} ({id}) is a {kind}; this needs {expected}")
+        article = "an" if kind[0] in "aeiou" else "a"
+        super().__init__(f"{name!r} ({id}) is {article} {kind}; this needs {expected}")
         self.id = id
 
 
