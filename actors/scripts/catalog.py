@@ -30,11 +30,12 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index that some dataflow of the script exports."""
+    """An index that some dataflow of the script exports; ``is_unknown`` stands for one that none does."""
 
     on: GlobalId
     key: tuple[Scalar, ...]
     schema: Schema
+    is_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

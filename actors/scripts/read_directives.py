@@ -68,7 +68,9 @@ def _peek_count(session: Session, arguments: Arguments, body: Body) -> Output:
 
 
 def _literals(id: GlobalId, index: Index, texts: Sequence[str]) -> tuple[tuple[Literal, ...], ...]:
-    """``[1, 2]``: keys of one column; ``[[1, "a"], [2, "b"]]``: of several."""
+    """``[1, 2]``: keys of one column; ``[[1, "a"], [2, "b"]]``, or ``[1, "a"]`` for one key: of several."""
+    if index.is_unknown:
+        return ()
     if len(index.key) == 1:
         keys = [read_list(text) if text.startswith("[") else (text,) for text in texts]
     else:
@@ -171,7 +173,7 @@ def _metrics(session: Session, arguments: Arguments, body: Body) -> Output:
 def _index(session: Session, id: GlobalId, schema: Schema | None) -> Index:
     """What the script knows of an index. Of an unknown one it knows nothing, and has the replica say so."""
     index = session.catalog.indexes.get(id)
-    return Index(id, (), schema or session.catalog.schema(None)) if index is None else index
+    return Index(id, (), schema or session.catalog.schema(None), is_unknown=True) if index is None else index
 
 
 def _check_arity(id: GlobalId, schema: Schema, given: Schema | None) -> None:

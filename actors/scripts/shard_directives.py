@@ -43,7 +43,7 @@ def _write_single_time(session: Session, arguments: Arguments, body: Body) -> Ou
     schema, columns = _synthetic(session, arguments)
     time: Timestamp = arguments["ts"]
     count = arguments["count"]
-    updates = Updates(columns, uniform(time, count), uniform(1, count))
+    updates = Updates(columns, uniform(time, count), uniform(arguments.get("diff", 1), count))
     return _append(session, arguments["shard"], schema, updates, time, time + 1)
 
 
@@ -52,7 +52,8 @@ def _write_spread(session: Session, arguments: Arguments, body: Body) -> Output:
     count, times = arguments["count"], arguments["n-ts"]
     if times == 0:
         raise DirectiveError("rows cannot be spread over 0 times")
-    updates = Updates(columns, np.arange(count, dtype=np.int64) % times, uniform(1, count))
+    spread = np.arange(count, dtype=np.int64) % times
+    updates = Updates(columns, spread, uniform(arguments.get("diff", 1), count))
     return _append(session, arguments["shard"], schema, updates, 0, times)
 
 
@@ -82,7 +83,7 @@ def _read_diff(text: str) -> int:
     return number
 
 
-_SYNTHETIC = {"schema": read_text, "start": read_number, "row-bytes": read_number}
+_SYNTHETIC = {"schema": read_text, "start": read_number, "row-bytes": read_number, "diff": _read_diff}
 
 SHARD_DIRECTIVES: dict[str, Directive] = {
     "define-schema": Directive(_define_schema, Signature({"name": read_text}), BodyKind.INDENTED),

@@ -153,7 +153,7 @@ class Worker(SystemActor):
             refused = error if isinstance(error, ProtocolError) else ProtocolError(str(error))
             # Every worker refuses it alike: one tells.
             if self.state.worker == 0:
-                self.log.warning("refused a command", command=name, reason=str(error))
+                self.log.info("refused a command", command=name, reason=str(error))
                 self._link.respond(refusal_of(name, refused))
 
     def _create_instance(self, command: CreateInstance) -> None:
