@@ -364,7 +364,7 @@ def as_expression(given: object) -> Expression:
     )
 
 
-def as_column(given: Expression | str) -> Expression:
+def as_column(given: object) -> Expression:
     """The expression that a column name or an expression is, where a text names a column."""
     return Expression(ColumnName(given)) if isinstance(given, str) else as_expression(given)
 

@@ -79,7 +79,7 @@ class Relation:
     # Columns
 
     def select(self, *columns: ColumnLike | Sequence[ColumnLike], **named: ExpressionOrValue) -> Relation:
-        """Exactly these columns: names, expressions, or ``name=expression``.
+        """Exactly these columns: names, expressions, or ``new_name=`` one of them. A constant text is ``lit("…")``.
 
         With an aggregate among them, one row over everything: ``orders.select(count(), sum("amount"))``.
         """

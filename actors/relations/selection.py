@@ -10,7 +10,7 @@ from ...messages.scalars import ColumnRef, Scalar
 from ...messages.types import Field, Schema
 from .binding import Bound, RowScope, bind
 from .errors import ExpressionTypeError, RelationError
-from .expressions import Expression, as_column, as_expression
+from .expressions import Expression, as_column
 from .types import check_names
 
 ColumnLike = Expression | str
@@ -28,7 +28,8 @@ class Named:
 def named_columns(
     columns: Iterable[ColumnLike | Iterable[ColumnLike]], named: Mapping[str, object], where: str
 ) -> list[Named]:
-    """The columns that a call such as ``select("a", col("b") + 1, total=col("c"))`` lists.
+    """The columns that a call such as ``select("a", col("b") + 1, total="c")`` lists. As in Polars, a text names a
+    column everywhere; a constant text is ``lit("…")``.
 
     Raises:
         RelationError: one has no name.
@@ -40,7 +41,7 @@ def named_columns(
         if name is None:
             raise RelationError(f"{where}: {expression!r} has no name; give it one with .alias('…') or name=…")
         found.append(Named(name, expression))
-    found.extend(Named(name, as_expression(value)) for name, value in named.items())
+    found.extend(Named(name, as_column(value)) for name, value in named.items())
     return found
 
 
