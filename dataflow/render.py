@@ -96,8 +96,7 @@ class Dataflow:
 
     def maintain(self, fuel: int) -> bool:
         """Merge about ``fuel`` rows of what this dataflow maintains while nobody waits; whether there is more to do."""
-        more = [arrangement.maintain(fuel) for arrangement in self._arrangements]
-        return any(more)
+        return any(arrangement.maintain(fuel) for arrangement in self._arrangements)
 
     @property
     def in_use(self) -> bool:

@@ -131,6 +131,8 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
     def find(self, keys: Sequence[Column], key_hashes: Hashes) -> tuple[Indices, Indices]:
         """All pairs ``(i, row)`` for which key ``i`` equals the key of ``row``; a NULL equals a NULL."""
         begin, end = self.seek(key_hashes)
+        if len(begin) == 1 and begin.item() == end.item():
+            return _NONE, _NONE
         which, rows = expand(begin, end)
         if not len(which):
             return which, rows
@@ -138,6 +140,9 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
         if all_true(same):
             return which, rows
         return which[same], rows[same]
+
+
+_NONE = np.zeros(0, np.intp)
 
 
 def expand(begin: Indices, end: Indices) -> tuple[Indices, Indices]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+import numpy as np
 
 from ...messages.frontiers import Frontier, Timestamp
 from ..columns.column import Column
-from ..columns.grouping import row_hashes
+from ..columns.grouping import cluster, row_hashes
+from ..columns.hashing import Hashes
 from .batch import Batch, Layout, cut
-from .updates import Updates, concat_updates, error_messages
+from .updates import Updates, concat_updates, error_messages, is_uniform, sum_groups, uniform
 
 
 class NegativeMultiplicity(Exception):
@@ -49,11 +51,11 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
             NegativeMultiplicity: of one of these rows.
         """
         hashes = row_hashes(keys, len(keys[0]) if keys else 1)
-        parts: list[Updates] = []
+        parts: list[tuple[Hashes, Updates]] = []
         for batch in self.oks:
             _, rows = batch.find(keys, hashes)
             if len(rows):
-                parts.append(batch.updates.take(rows))
+                parts.append((batch.order.take(rows), batch.updates.take(rows)))
         return self._settle(parts, time)
 
     def scan(self, time: Timestamp) -> Scan:
@@ -73,23 +75,35 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
             return min(m for m, p in zip(messages, positive.tolist(), strict=True) if p)
         return f"an error was retracted more often than it was raised: {min(messages)}"
 
-    def _settle(self, parts: list[Updates], time: Timestamp) -> Updates | None:
-        """Visible columns of consolidated rows at one time."""
+    def _settle(self, parts: list[tuple[Hashes, Updates]], time: Timestamp) -> Updates | None:
+        """Visible columns of consolidated rows at one time, from rows and their order in the batches."""
         if not parts:
             return None
-        updates = concat_updates(parts).before(time + 1)
-        if not len(updates):
-            return None
+        updates = concat_updates([part for _, part in parts])
+        # One part at one time was consolidated when its batch was made.
+        settled = len(parts) == 1 and is_uniform(updates.times)
+        order = parts[0][0] if len(parts) == 1 else np.concatenate([order for order, _ in parts])
+        if (updates.times[0] if is_uniform(updates.times) else updates.times.max()) > time:
+            early = (updates.times <= time).nonzero()[0]
+            if not len(early):
+                return None
+            order, updates = order.take(early), updates.take(early)
+        if settled:
+            updates = updates.at(time)
+        else:
+            # What is sorted in pieces is sorted by merging them.
+            permutation, starts = cluster(order, updates.columns, None, order.argsort(kind="stable"))
+            rows, diffs = sum_groups(updates.diffs, permutation, starts)
+            if not len(rows):
+                return None
+            updates = Updates(tuple([c.take(rows) for c in updates.columns]), uniform(time, len(rows)), diffs)
         if len(updates.columns) > self.arity:
             updates = updates.project(range(self.arity))
-        # One part at one time was consolidated when its batch was made.
-        settled = len(parts) == 1 and updates.times.strides == (0,)
-        updates = updates.at(time) if settled else updates.at(time).consolidate()
-        if len(updates) and updates.diffs.min() < 0:
+        if (updates.diffs[0] if is_uniform(updates.diffs) else updates.diffs.min()) < 0:
             worst = int(updates.diffs.argmin())
             row, _, diff = updates.slice(worst, worst + 1).to_tuples()[0]
             raise NegativeMultiplicity(row, diff)
-        return updates if len(updates) else None
+        return updates
 
 
 class Scan:
@@ -118,7 +132,11 @@ class Scan:
             return None
         batches = self._snapshot.oks
         ends = cut(batches, self._positions, fuel)
-        parts = [b.updates.slice(p, e) for b, p, e in zip(batches, self._positions, ends, strict=True) if e > p]
+        parts = [
+            (b.order[p:e], b.updates.slice(p, e))
+            for b, p, e in zip(batches, self._positions, ends, strict=True)
+            if e > p
+        ]
         self._positions = ends
         self._done = all(e == len(b) for b, e in zip(batches, ends, strict=True))
         return self._snapshot._settle(parts, self._time)  # pyright: ignore[reportPrivateUsage]

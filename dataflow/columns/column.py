@@ -131,7 +131,7 @@ class FixedColumn(Column):
 
     def hashes(self) -> Hashes:
         values = self.values
-        if self.type.is_float:
+        if self.values.dtype.kind == "f":
             # Adding zero turns -0.0 into 0.0.
             doubles = values.astype(np.float64) + 0.0
             not_a_number = np.isnan(doubles)
@@ -150,7 +150,7 @@ class FixedColumn(Column):
     def equal(self, other: Column) -> Mask:
         assert isinstance(other, FixedColumn), (self.type, other.type)
         same = self.values == other.values
-        if self.type.is_float:
+        if self.values.dtype.kind == "f":
             same |= np.isnan(self.values) & np.isnan(other.values)
         left, right = self.valid, other.valid
         if left is None and right is None:
@@ -163,7 +163,7 @@ class FixedColumn(Column):
 
     def sort_codes(self) -> Codes:
         values = self.values
-        if self.type.is_float:
+        if self.values.dtype.kind == "f":
             doubles = values.astype(np.float64) + 0.0
             bits = doubles.view(np.uint64)
             # Negative numbers order backwards by their bits; positive ones go above them.
