@@ -296,8 +296,11 @@ def _filters(relation: Relation) -> list[Scalar]:
 
 def _selectivity(predicate: Scalar) -> int:
     """How few rows a predicate is likely to leave: those of one value, or some."""
-    is_lookup = isinstance(predicate, Call) and predicate.function == "="
-    return 2 if is_lookup and any(isinstance(side, Literal) for side in predicate.arguments) else 1
+    match predicate:
+        case Call("=", (Literal(), _) | (_, Literal())):
+            return 2
+        case _:
+            return 1
 
 
 def _over(scalar: Scalar, columns: Mapping[int, Scalar | None]) -> Scalar | None:

@@ -85,7 +85,7 @@ class Tokens:
                 return chr(int(code, 16))
             if letter in _ESCAPED:
                 return _ESCAPED[letter]
-            raise ParseError(self.line, column + match.start(), f"unknown escape {match[0]!r} in a text")
+            raise ParseError(self.line, column + 1 + match.start(), f"unknown escape {match[0]!r} in a text")
 
         return _ESCAPE.sub(replace, text[1:-1])
 

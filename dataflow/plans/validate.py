@@ -14,7 +14,6 @@ from ...messages.scalars import Scalar
 from ...messages.types import Schema
 from ..scalars.typing import scalar_type
 from .errors import DescriptionError
-from .graph import node_inputs
 from .print_relation import print_types
 from .print_scalar import print_scalar
 from .typing import Types, relation_types
@@ -106,13 +105,8 @@ class _Validation:
 def _plan_types(
     id: GlobalId, plan: RenderPlan, collections: dict[GlobalId, Schema], indexes: Sequence[IndexImport]
 ) -> Types:
-    if not plan.nodes:
-        raise DescriptionError(id, "its plan has no nodes")
     imported = {index.id: index for index in indexes}
-    for position, node in enumerate(plan.nodes):
-        for input in node_inputs(node):
-            if not 0 <= input < position:
-                raise DescriptionError(id, f"node {position} of its plan reads node {input}, which is not before it")
+    for node in plan.nodes:
         _check_get(id, node, collections, imported)
     return plan.nodes[-1].types
 
