@@ -169,7 +169,3 @@ class Definitions:
 def _check_schema(name: str, schema: Schema) -> None:
     if not schema.fields:
         raise RejectedData(name, "a table or materialized view has at least one column")
-    names = schema.names
-    if len(set(names)) < len(names):
-        repeated = next(n for n in names if names.count(n) > 1)
-        raise RejectedData(name, f"two columns are named {repeated!r}")
