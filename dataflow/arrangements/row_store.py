@@ -7,6 +7,8 @@ released, is arbitrary.
 from __future__ import annotations
 
 import abc
+from bisect import bisect_right
+from itertools import accumulate
 from typing import Any, cast
 
 import numpy as np
@@ -104,7 +106,7 @@ class ArrowStore(ColumnStore):
     def __init__(self, type: SqlType) -> None:
         self._type = type
         self._parts: list[ArrowColumn] = []
-        self._starts = np.zeros(0, np.int64)
+        self._starts: list[int] = []
         self._positions = np.zeros(0, np.int64)
         self._garbage = 0
 
@@ -127,7 +129,7 @@ class ArrowStore(ColumnStore):
             tail += len(parts[first])
         if first < len(parts) - 1:
             parts[first:] = [cast(ArrowColumn, concat_columns(parts[first:]))]
-        self._starts = np.cumsum([0] + [len(p) for p in parts[:-1]])
+        self._starts = list(accumulate([len(p) for p in parts[:-1]], initial=0))
         self._compact()
 
     def take(self, entries: Entries) -> Column:
@@ -138,26 +140,31 @@ class ArrowStore(ColumnStore):
         return self._at(positions)
 
     def release(self, entries: Entries) -> None:
+        self._garbage += int(np.count_nonzero(self._positions[entries] >= 0))
         self._positions[entries] = -1
-        self._garbage += len(entries)
 
     @property
     def nbytes(self) -> int:
         return self._positions.nbytes + sum(p.nbytes for p in self._parts)
 
     def _total(self) -> int:
-        return int(self._starts[-1]) + len(self._parts[-1]) if self._parts else 0
+        return self._starts[-1] + len(self._parts[-1]) if self._parts else 0
 
     def _at(self, positions: Indices) -> Column:
         parts = self._parts
-        if len(parts) == 1:
-            return parts[0].take(positions)
         if not len(positions):
             return empty_column(self._type)
-        which = self._starts.searchsorted(positions, "right") - 1
-        local = positions - self._starts[which]
+        if len(positions) == 1:
+            position = int(positions[0])
+            part = bisect_right(self._starts, position) - 1
+            position -= self._starts[part]
+            return parts[part].slice(position, position + 1)
+        if len(parts) == 1:
+            return parts[0].take(positions)
+        which = np.searchsorted(self._starts, positions, "right") - 1
+        local = positions - np.array(self._starts)[which]
         first = int(which[0])
-        if len(which) == 1 or (which == first).all():
+        if (which == first).all():
             return parts[first].take(local)
         by_part = np.argsort(which, kind="stable")
         bounds = which[by_part].searchsorted(np.arange(len(parts) + 1))
@@ -177,7 +184,7 @@ class ArrowStore(ColumnStore):
         column = self._at(self._positions[entries])
         assert isinstance(column, ArrowColumn)
         self._parts = [column]
-        self._starts = np.zeros(1, np.int64)
+        self._starts = [0]
         self._positions[entries] = np.arange(len(entries))
         self._garbage = 0
 

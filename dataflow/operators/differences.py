@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrangements.hash_index import Entries
 from ..arrangements.row_table import RowTable
-from ..arrangements.updates import Updates, error_updates, uniform
+from ..arrangements.updates import Diffs, Updates, error_updates, uniform
 from ..columns.column import Column, Mask
 from .events import Events
 
@@ -21,44 +21,63 @@ def row_changes(events: Events, keys: RowTable, columns: Sequence[Column], prese
         columns: the others, one value for every state (see :class:`Events`).
         present: in which states the entry has a row.
     """
-    count = len(events.entries)
     if events.timeline is None:
-        # The states before the events and the ones after them are halves.
-        old, new = present[:count], present[count:]
-        equal = old & new
-        for column in columns:
-            equal &= column.slice(0, count).equal(column.slice(count, 2 * count))
-        unequal = ~equal
-        retracted = np.flatnonzero(old & unequal)
-        inserted = np.flatnonzero(new & unequal)
-        owners = np.concatenate((retracted, inserted))
-        states = np.concatenate((retracted, inserted + count))
-    else:
-        before, after = events.before, events.after
-        old, new = present[before], present[after]
-        equal = old & new
-        for column in columns:
-            equal &= column.take(before).equal(column.take(after))
-        unequal = ~equal
-        retracted = np.flatnonzero(old & unequal)
-        inserted = np.flatnonzero(new & unequal)
-        owners = events.timeline.owners[np.concatenate((retracted, inserted))]
-        states = np.concatenate((before[retracted], after[inserted]))
+        return _changes_at_once(events, keys, columns, present)
+    before, after = events.before, events.after
+    old, new = present[before], present[after]
+    equal = old & new
+    for column in columns:
+        equal &= column.take(before).equal(column.take(after))
+    retracted = (old & ~equal).nonzero()[0]
+    inserted = (new & ~equal).nonzero()[0]
+    states = np.concatenate((before[retracted], after[inserted]))
     if not len(states):
         return None
-    if events.timeline is None:
-        times = uniform(int(events.times[0]), len(states))
+    owners = events.owners[np.concatenate((retracted, inserted))]
+    times = np.concatenate((events.times[retracted], events.times[inserted]))
+    rows = (*keys.take(owners), *[c.take(states) for c in columns])
+    return Updates(rows, times, _signs(len(retracted), len(inserted)))
+
+
+def _changes_at_once(events: Events, keys: RowTable, columns: Sequence[Column], present: Mask) -> Updates | None:
+    """As :func:`row_changes`, when each entry has one event: the states before and after are halves."""
+    entries = events.entries
+    count = len(entries)
+    old, new = present[:count], present[count:]
+    equal = old & new
+    for column in columns:
+        equal &= column.slice(0, count).equal(column.slice(count, 2 * count))
+    unequal = ~equal
+    old = old & unequal
+    new = new & unequal
+    retractions, insertions = int(np.count_nonzero(old)), int(np.count_nonzero(new))
+    # Often everything changes, or everything is new: then there is nothing to pick out.
+    if retractions == insertions == count:
+        entries = np.concatenate((entries, entries))
+    elif not retractions and insertions == count:
+        columns = [c.slice(count, 2 * count) for c in columns]
+    elif not insertions and retractions == count:
+        columns = [c.slice(0, count) for c in columns]
+    elif not retractions and not insertions:
+        return None
     else:
-        times = np.concatenate((events.times[retracted], events.times[inserted]))
-    rows = (*keys.take(events.entries[owners]), *[c.take(states) for c in columns])
-    if not len(retracted):
-        diffs = uniform(1, len(states))
-    elif not len(inserted):
-        diffs = uniform(-1, len(states))
-    else:
-        diffs = np.ones(len(states), np.int64)
-        diffs[: len(retracted)] = -1
-    return Updates(rows, times, diffs)
+        retracted, inserted = old.nonzero()[0], new.nonzero()[0]
+        entries = entries[np.concatenate((retracted, inserted))]
+        states = np.concatenate((retracted, inserted + count))
+        columns = [c.take(states) for c in columns]
+    times = uniform(int(events.times[0]), retractions + insertions)
+    return Updates((*keys.take(entries), *columns), times, _signs(retractions, insertions))
+
+
+def _signs(retractions: int, insertions: int) -> Diffs:
+    """Minus one for each retraction, then one for each insertion."""
+    if not retractions:
+        return uniform(1, insertions)
+    if not insertions:
+        return uniform(-1, retractions)
+    diffs = np.ones(retractions + insertions, np.int64)
+    diffs[:retractions] = -1
+    return diffs
 
 
 def error_changes(events: Events, errors: Mapping[int, str]) -> Updates | None:

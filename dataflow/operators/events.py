@@ -38,7 +38,7 @@ class Timeline:
     owners: Indices
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Events:
     """What changes in a chunk, and when.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -35,24 +34,21 @@ Outcome = tuple[Column, Failure | None]
 class Argument:
     """An aggregate's input: one value per row of a chunk (None for ``count(*)``), and the rows' multiplicities."""
 
+    __slots__ = ("column", "diffs", "valid")
+
     def __init__(self, column: Column | None, diffs: Diffs) -> None:
         self.column = column
         self.diffs = diffs
         self.valid = None if column is None else column.validity()
 
-    @cached_property
     def weight(self) -> int:
-        """No less than the sum of the multiplicities' magnitudes."""
-        return total_weight(self.diffs)
-
-
-def total_weight(diffs: Diffs) -> int:
-    """An upper bound, close when multiplicities are alike, of the sum of their magnitudes."""
-    if not len(diffs):
-        return 0
-    if diffs.strides == (0,) or len(diffs) == 1:
-        return abs(int(diffs[0])) * len(diffs)
-    return max(int(diffs.max()), -int(diffs.min())) * len(diffs)
+        """No less than the sum of the multiplicities' magnitudes, and close to it when they are alike."""
+        diffs = self.diffs
+        if not len(diffs):
+            return 0
+        if diffs.strides == (0,) or len(diffs) == 1:
+            return abs(int(diffs[0])) * len(diffs)
+        return max(int(diffs.max()), -int(diffs.min())) * len(diffs)
 
 
 class Accumulator(abc.ABC):

@@ -23,14 +23,14 @@ _PRODUCT_LIMBS = 3
 """More limbs than a value has, its product with any multiplicity takes."""
 _SPECIALS = 3
 _LOWEST_SCALE = -31
-"""Scaling by 2**(32 * 31) is within the range of doubles."""
+"""Scaling by 2**(32 * 31) is within the range of doubles; so is what fits in so many limbs, thus scaled."""
 
 
 class FloatSum(Accumulator):
     """The sum, as double. The block: the limbs, then, from the first NaN or infinity on, how many are NaN, +inf and
     -inf."""
 
-    __slots__ = ("_bound", "_first", "_limbs", "_special")
+    __slots__ = ("_bound", "_ceiling", "_first", "_limbs", "_scales", "_special")
 
     def __init__(self, *, apart: bool) -> None:
         super().__init__(0, apart=apart)
@@ -38,6 +38,8 @@ class FloatSum(Accumulator):
         self._limbs = 0
         self._bound = 0
         self._special = False
+        self._ceiling = 0.0
+        self._scales: Doubles = np.zeros((0, 1), np.float64)
 
     def _add(self, argument: Argument, block: Block) -> tuple[Block, Block | None]:
         column = argument.column
@@ -46,50 +48,63 @@ class FloatSum(Accumulator):
         if argument.valid is not None:
             values = np.where(argument.valid, values, 0.0)
         adapted: Block | None = None
-        finite = np.isfinite(values)
         specials: Block | None = None
-        if not finite.all():
-            if not self._special:
-                self._special = True
-                block = adapted = np.concatenate((block, np.zeros((_SPECIALS, block.shape[1]), np.int64)))
-            kinds = np.stack((np.isnan(values), values == np.inf, values == -np.inf))
-            specials = kinds * argument.diffs
-            values = np.where(finite, values, 0.0)
-        elif self._special:
-            specials = np.zeros((_SPECIALS, len(values)), np.int64)
-        heavy = argument.weight >= _HEAVY
-        widened = self._widen(values, block, _PRODUCT_LIMBS if heavy else 0)
-        if widened is not None:
-            block = adapted = widened
-        changes = self._digits(values)
+        weight = argument.weight()
+        heavy = weight >= _HEAVY
+        changes = None if heavy else self._digits_if_fitting(values)
+        if changes is None:
+            finite = np.isfinite(values)
+            if not finite.all():
+                if not self._special:
+                    self._special = True
+                    block = adapted = np.concatenate((block, np.zeros((_SPECIALS, block.shape[1]), np.int64)))
+                kinds = np.stack((np.isnan(values), values == np.inf, values == -np.inf))
+                specials = kinds * argument.diffs
+                values = np.where(finite, values, 0.0)
+            widened = self._widen(values, block, _PRODUCT_LIMBS if heavy else 0)
+            if widened is not None:
+                block = adapted = widened
+            changes = self._digits(values)
         if heavy:
             changes = limbs.multiply(changes, argument.diffs, self._limbs)
             growth = limbs.BASE * len(values)
         else:
             changes *= argument.diffs
-            growth = limbs.BASE * argument.weight
+            growth = limbs.BASE * weight
         if self._bound + growth >= _LIMIT:
             block = adapted = self._carry(block)
         self._bound += growth
         if len(changes) < self._limbs:
             changes = np.concatenate((changes, np.zeros((self._limbs - len(changes), len(values)), np.int64)))
-        if specials is not None:
+        if self._special:
+            if specials is None:
+                specials = np.zeros((_SPECIALS, len(values)), np.int64)
             changes = np.concatenate((changes, specials))
         return changes, adapted
 
+    def _digits_if_fitting(self, values: Doubles) -> Block | None:
+        """As :meth:`_digits`; None when the limbs do not hold all bits of the values, or when that is not plain."""
+        if not self._limbs or self._first > 0 or self._limbs > -_LOWEST_SCALE or self._first < _LOWEST_SCALE:
+            return None
+        # Neither NaN nor infinity is below the bound.
+        if not np.abs(values).max() < self._ceiling:
+            return None
+        scaled = values * self._scales
+        whole = np.trunc(scaled)
+        if not (whole[0] == scaled[0]).all():
+            return None
+        whole[:-1] -= whole[1:] * limbs.BASE
+        return whole.astype(np.int64)
+
     def _digits(self, values: Doubles) -> Block:
-        """The values' limbs, each with the sign of the value."""
+        """The limbs of finite values, each with the sign of the value."""
         exponents = np.arange(self._first, self._first + self._limbs)
         with np.errstate(over="ignore", invalid="ignore"):
-            if self._first >= _LOWEST_SCALE:
-                whole = np.trunc(values * np.ldexp(1.0, -limbs.BITS * exponents)[:, None])
-            else:
-                whole = np.trunc(np.ldexp(values, -limbs.BITS * exponents[:, None]))
+            whole = np.trunc(np.ldexp(values, -limbs.BITS * exponents[:, None]))
             # Exact: what is subtracted is the number itself without its lowest 32 bits before the point.
             whole[:-1] -= whole[1:] * limbs.BASE
-        if self._limbs > -_LOWEST_SCALE:
-            # A number that overflows at some scale has no bits near that limb.
-            whole[~np.isfinite(whole)] = 0.0
+        # A number that overflows at some scale has no bits near that limb.
+        whole[~np.isfinite(whole)] = 0.0
         return whole.astype(np.int64)
 
     def _widen(self, values: Doubles, block: Block, room: int) -> Block | None:
@@ -100,10 +115,8 @@ class FloatSum(Accumulator):
                 return None
             first = top = 0
         else:
-            first = self._first
+            first = _lowest_exponent(values) // limbs.BITS
             top = (int(np.frexp(largest)[1]) - 1) // limbs.BITS
-            if not self._limbs or not self._reaches(values):
-                first = _lowest_exponent(values) // limbs.BITS
         top += room
         if self._limbs:
             first = min(first, self._first)
@@ -120,17 +133,14 @@ class FloatSum(Accumulator):
             # What had outgrown the last limb moves on.
             limbs.carry(carried[: self._limbs + below + above])
         self._first = first
-        self._limbs += below + above
+        self._set_limbs(self._limbs + below + above)
         return carried
 
-    def _reaches(self, values: Doubles) -> bool:
-        """Whether no value has bits below the first limb."""
-        if self._first <= _LOWEST_SCALE or self._first > 0:
-            # Scaling would overflow, or turn small numbers into zero.
-            return _lowest_exponent(values) >= limbs.BITS * self._first
+    def _set_limbs(self, count: int) -> None:
+        self._limbs = count
         with np.errstate(over="ignore"):
-            scaled: Doubles = values * float(np.ldexp(1.0, -limbs.BITS * self._first))
-        return bool(np.equal(np.trunc(scaled), scaled).all())
+            self._ceiling = float(np.ldexp(1.0, limbs.BITS * (self._first + count)))
+            self._scales = np.ldexp(1.0, -limbs.BITS * np.arange(self._first, self._first + count))[:, None]
 
     def _carry(self, block: Block) -> Block:
         """The block with its limbs carried, and a limb on top when something outgrew them."""
@@ -139,7 +149,7 @@ class FloatSum(Accumulator):
         if ((result[self._limbs - 1] + limbs.BASE) >> (limbs.BITS + 1)).any():
             top = np.zeros((1, block.shape[1]), np.int64)
             result = np.concatenate((result[: self._limbs], top, result[self._limbs :]))
-            self._limbs += 1
+            self._set_limbs(self._limbs + 1)
             limbs.carry(result[: self._limbs])
         self._bound = limbs.BASE
         return result
@@ -147,7 +157,7 @@ class FloatSum(Accumulator):
     def _sums(self, states: Block) -> Doubles:
         if self._limbs == 0:
             return np.zeros(int(states.shape[1]), np.float64)
-        sums = limbs.to_doubles(states[: self._limbs].copy(), self._first)
+        sums = limbs.to_doubles(states[: self._limbs], self._first)
         if self._special:
             kinds = states[self._limbs : self._limbs + _SPECIALS]
             not_a_number, positive, negative = (np.not_equal(kind, 0) for kind in kinds)

@@ -42,7 +42,7 @@ class IntegerSum(Accumulator):
             words, values = _numeric_values(argument)
         else:
             values = _integer_values(argument)
-        weight = argument.weight
+        weight = argument.weight()
         adapted: Block | None = None
         if self._limbs == 1:
             if words is None:
@@ -104,7 +104,7 @@ class IntegerAverage(IntegerSum):
         divisors = np.where(counts == 0, 1, counts)
         if self._numeric:
             return numeric_column(self._quotients(states, divisors), valid), None
-        sums = states[0].astype(np.float64) if self._limbs == 1 else limbs.to_doubles(states.copy(), 0)
+        sums = states[0].astype(np.float64) if self._limbs == 1 else limbs.to_doubles(states, 0)
         return FixedColumn(SqlType.DOUBLE, sums / divisors, valid), None
 
     def _quotients(self, states: Block, divisors: Int64s) -> npt.NDArray[np.uint64]:

@@ -7,8 +7,8 @@ An array of limbs has shape ``(limbs, n)``, the least significant first: column 
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,10 @@ Limbs = npt.NDArray[np.int64]
 BITS = 32
 BASE = 1 << BITS
 _MASK = np.int64(BASE - 1)
+_FEW = 8
+"""So few numbers are converted one by one: the vectorized way takes some forty calls however few they are."""
+_EXACT_BITS = 512
+"""More than a double's, and few enough not to overflow it."""
 _WORD_BITS = np.uint64(BITS)
 
 
@@ -90,16 +94,33 @@ def join_words(limbs: Limbs) -> npt.NDArray[np.uint64]:
 
 def to_python(limbs: Limbs) -> list[int]:
     """The numbers as Python integers."""
-    total = np.zeros(limbs.shape[1], object)
-    for limb in limbs[::-1]:
-        total = total * BASE + limb.astype(object)
-    return cast(list[int], total.tolist())
+    totals: list[int] = [0] * limbs.shape[1]
+    for limb in limbs[::-1].tolist():
+        totals = [(total << BITS) + digit for total, digit in zip(totals, limb, strict=True)]
+    return totals
+
+
+def _to_double(number: int, exponent: int) -> float:
+    # Both conversions round to nearest. Only one of them ever has to: what is small enough to lose bits as a
+    # denormal number has no more than 53 of them.
+    excess = max(0, number.bit_length() - _EXACT_BITS)
+    if excess:
+        # All that rounding needs of the bits below these is whether there are any.
+        rest = number & ((1 << excess) - 1)
+        number = (number >> excess) | (rest != 0)
+    try:
+        return math.ldexp(number, BITS * exponent + excess)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def to_doubles(limbs: Limbs, exponent: int) -> npt.NDArray[np.float64]:
     """The numbers times ``2**(32 * exponent)``, each rounded once, to the nearest double (ties to even); infinite
-    beyond the range of doubles. Overwrites ``limbs``."""
-    size = limbs.shape[1]
+    beyond the range of doubles."""
+    size = int(limbs.shape[1])
+    if size <= _FEW:
+        return np.array([_to_double(number, exponent) for number in to_python(limbs)], np.float64)
+    limbs = limbs.copy()
     carry(limbs)
     negative = limbs[-1] < 0
     if negative.any():
@@ -113,7 +134,9 @@ def to_doubles(limbs: Limbs, exponent: int) -> npt.NDArray[np.float64]:
     lead = np.full(size, 3)
     for place in range(4, len(digits)):
         lead[digits[place] != 0] = place
-    high, middle, low = (np.take_along_axis(digits, lead[None] - i, 0)[0].view(np.uint64) for i in range(3))
+    flat = digits.reshape(-1)
+    places: npt.NDArray[np.int64] = lead * size + np.arange(size)
+    high, middle, low = (flat[places - i * size].view(np.uint64) for i in range(3))
     shift = BITS - np.frexp(high.astype(np.float64))[1]
     unsigned = shift.astype(np.uint64)
     top = ((high << _WORD_BITS) | middle) << unsigned

@@ -82,7 +82,8 @@ class ReduceLogic:
         changes = row_changes(events, groups, in_order, present)
         if errors:
             errs = concat_optional((errs, error_changes(events, errors)))
-        self._release(events, states, kept)
+        if not present.all():
+            self._release(events, states, kept)
         return Chunk(chunk.lower, chunk.upper, changes, errs)
 
     def _standing(
