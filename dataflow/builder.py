@@ -170,7 +170,8 @@ class Builder:
             case UnionNode():
                 return self._union(node, nodes)
             case Mfp():
-                return self._mfp(node, self._stream(nodes[node.input]))
+                input = nodes[node.input]
+                return input if node.mfp.is_identity else self._mfp(node, self._stream(input))
             case FlatMapNode():
                 input = self._stream(nodes[node.input])
                 logic = FlatMap(node, input.types, trust=self._trust)
@@ -205,8 +206,6 @@ class Builder:
 
     def _mfp(self, node: Mfp, input: Stream) -> Stream:
         mfp = node.mfp
-        if mfp.is_identity:
-            return input
         placement = _through(input.placement, mfp)
         logic: UnaryLogic
         if mfp.scalars or mfp.predicates:

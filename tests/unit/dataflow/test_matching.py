@@ -1,0 +1,96 @@
+"""Matching of batches, narrowing of closures, and cutting of chunks."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillion.dataflow.arrangements.batch import Batch, Layout
+from pillion.dataflow.arrangements.updates import Chunk
+from pillion.dataflow.columns import hashing
+from pillion.dataflow.operators.agenda import Agenda
+from pillion.dataflow.operators.demand import narrow
+from pillion.dataflow.operators.match import match
+from pillion.dataflow.operators.queue import InputQueue
+from pillion.dataflow.scalars.mfp import MfpProgram
+from pillion.messages.plans import MapFilterProject
+from pillion.messages.scalars import Call, ColumnRef, Literal
+from pillion.messages.types import SqlType
+
+from .plans import BIGINT, TEXT, Row, updates_of
+
+KEYS = st.one_of(st.none(), st.integers(0, 3))
+SIDE = st.lists(st.tuples(KEYS, st.sampled_from(["x", "y", None])), max_size=12)
+
+
+def batch_of(rows: list[Row]) -> Batch:
+    layout = Layout(2, (0,))
+    updates = updates_of((BIGINT, TEXT), [(row, 0, 1) for row in dict.fromkeys(rows)])
+    assert updates is not None
+    return Batch.build(layout, updates, 0, 1)
+
+
+@given(SIDE.filter(bool), SIDE.filter(bool), st.integers(1, 9), st.booleans())
+def test_every_pair_with_equal_keys_is_found_once_in_slices_of_any_size(
+    left: list[Row], right: list[Row], limit: int, collide: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if collide:
+            patch.setattr(hashing, "mix", lambda bits: np.zeros_like(bits))
+            patch.setattr(hashing, "combine", lambda accumulated, hashes: np.zeros_like(accumulated))
+        a, b = batch_of(left), batch_of(right)
+        left_rows, right_rows = (batch.updates.to_tuples() for batch in (a, b))
+        found: list[tuple[Row, Row]] = []
+        for left_at, right_at in match(a, b, limit):
+            size = len(a) if left_at is None else len(left_at)
+            one = range(size) if left_at is None else left_at.tolist()
+            other = range(size) if right_at is None else right_at.tolist()
+            assert left_at is None or right_at is None or size <= limit
+            found += [(left_rows[i][0], right_rows[j][0]) for i, j in zip(one, other, strict=True)]
+    expected = [(x, y) for x, y in itertools.product(set(left), set(right)) if x[0] is not None and x[0] == y[0]]
+    assert sorted(found, key=repr) == sorted(expected, key=repr)
+
+
+def test_a_closure_reads_only_the_columns_it_needs() -> None:
+    types = (BIGINT, TEXT, BIGINT, TEXT)
+    one = Literal.of(1, SqlType.BIGINT)
+    mfp = MapFilterProject(
+        4,
+        (Call("+", (ColumnRef(2), one)), Call("*", (ColumnRef(4), ColumnRef(4)))),
+        (Call(">", (ColumnRef(5), one)),),
+        (5, 3, 4),
+    )
+    columns, narrowed = narrow(mfp)
+    assert columns == (2, 3)
+    updates = updates_of(types, [((n, "unread", n, f"text {n}"), 0, 1) for n in range(4)])
+    assert updates is not None
+    whole, _ = MfpProgram(mfp, types).apply(updates)
+    few, _ = MfpProgram(narrowed, [types[c] for c in columns]).apply(updates.project(columns))
+    assert whole is not None
+    assert few is not None
+    assert whole.to_tuples() == few.to_tuples()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(1, 3)), max_size=12),
+    st.sets(st.integers(1, 9)),
+    st.sets(st.integers(1, 9)),
+)
+def test_a_queue_gives_out_any_interval_of_what_came_in(
+    changes: list[tuple[int, int]], pushed: set[int], taken: set[int]
+) -> None:
+    queue = InputQueue(Agenda(), 1, 0)
+    bounds = [0, *sorted(pushed), 10]
+    for lower, upper in itertools.pairwise(bounds):
+        piece = [((time,), time, diff) for time, diff in changes if lower <= time < upper]
+        queue.push(Chunk(lower, upper, updates_of((BIGINT,), piece), updates_of((BIGINT,), piece)))
+    for lower, upper in itertools.pairwise([0, *sorted(taken), 10]):
+        chunk = queue.take(upper)
+        assert (chunk.lower, chunk.upper) == (lower, upper)
+        expected = sorted((time, diff) for time, diff in changes if lower <= time < upper)
+        for part in (chunk.oks, chunk.errs):
+            assert sorted((t, d) for _, t, d in (part.to_tuples() if part is not None else [])) == expected
