@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import resource
+import sys
 import time
 
 from ..system.system import ActorSystem
@@ -53,9 +55,16 @@ def run_demo(*, workers: int, readers: int, as_json: bool) -> bool:
         answers={question: answer(views) for question, answer in QUESTIONS.items()},
         differences=differences,
         seconds=time.perf_counter() - begin,
+        peak_rss_bytes=_peak_rss(),
     )
     if as_json:
         print(to_json(report))
     else:
         show(report, console)
     return report.is_right
+
+
+def _peak_rss() -> int:
+    """The most memory that this process has had, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -28,6 +28,7 @@ class Report:
     answers: Mapping[str, str]
     differences: Mapping[str, list[str]]
     seconds: float
+    peak_rss_bytes: int
 
     @property
     def is_right(self) -> bool:
@@ -53,34 +54,38 @@ def show(report: Report, console: Console) -> None:
     checked = len(report.differences)
     if report.is_right:
         console.print(f"[green]All {checked} views agree with a batch recomputation of the whole year.[/green]")
-    console.print(f"{report.seconds:.1f} s in all, with {report.workers} worker(s) and {report.readers} reader(s).")
+    console.print(
+        f"{report.seconds:.1f} s in all, with {_counted(report.workers, 'worker')} and "
+        f"{_counted(report.readers, 'reader')}; the process took {report.peak_rss_bytes / 2**20:,.0f} MiB at most."
+    )
 
 
 def _loaded(report: Report) -> Table:
     table = _table("Loaded: January to November", "table", rows=_NUMBER, seconds=_NUMBER, **{"rows/s": _NUMBER})
     for loaded in report.tables:
-        table.add_row(loaded.name, *_rate(loaded.rows, loaded.seconds))
+        table.add_row(loaded.name, f"{loaded.rows:,}", *_speed(loaded.rows, loaded.seconds))
     return table
 
 
 def _hydrated(report: Report) -> Table:
-    table = _table("Hydrated views", "index", what=_TEXT, rows=_NUMBER, flights=_NUMBER, seconds=_NUMBER, **_RATE)
+    title = f"Hydrated from {report.indexes[0].source_rows:,} flights"
+    table = _table(title, "index", what=_TEXT, rows=_NUMBER, seconds=_NUMBER, **{"flights/s": _NUMBER})
     for index in report.indexes:
-        rate = _rate(index.source_rows, index.seconds)
-        table.add_row(index.name, index.kind, f"{index.rows:,}", *rate)
+        table.add_row(index.name, index.kind, f"{index.rows:,}", *_speed(index.source_rows, index.seconds))
     return table
 
 
 def _fresh(report: Report) -> Table:
     live = report.live
     rows: list[tuple[str, Timings]] = [
-        ("write returned", live.commits),
-        ("every view read with it", live.fresh),
-        *((_READS[level], timings) for level, timings in live.reads.items()),
+        ("the write returned", live.commits),
+        ("all views were read", live.fresh),
+        *((f"a {_READS[level]}", timings) for level, timings in live.reads.items()),
+        ("a lookup when idle", live.idle_reads),
     ]
     names = list(dict.fromkeys(name for _, timings in rows for name in timings.percentiles))
     title = f"December, live: {live.rows:,} changes in {live.ticks:,} ticks, {live.seconds:.1f} s"
-    table = _table(title, "until", samples=_NUMBER, **dict.fromkeys(names, _NUMBER), maximum=_NUMBER)
+    table = _table(title, "until", samples=_NUMBER, **dict.fromkeys(names, _NUMBER), max=_NUMBER)
     for what, timings in rows:
         cells = (_duration(timings.percentiles.get(name)) for name in names)
         table.add_row(what, f"{timings.samples:,}", *cells, _duration(timings.maximum))
@@ -104,26 +109,28 @@ def _answers(report: Report) -> Table:
 
 
 _TEXT, _NUMBER = "left", "right"
-_RATE = {"rows/s": _NUMBER}
-_READS = {
-    Isolation.STRICT_SERIALIZABLE: "lookup, strict serializable",
-    Isolation.SERIALIZABLE: "lookup, serializable",
-}
+_READS = {Isolation.STRICT_SERIALIZABLE: "strict lookup", Isolation.SERIALIZABLE: "serializable lookup"}
 
 
 def _table(title: str, first: str, **columns: str) -> Table:
     table = Table(title=title, title_justify="left")
-    table.add_column(first)
+    table.add_column(first, no_wrap=True)
     for name, justify in columns.items():
         table.add_column(name, justify="right" if justify == _NUMBER else "left")
     return table
 
 
-def _rate(rows: int, seconds: float) -> Iterable[str]:
-    return f"{rows:,}", f"{seconds:.3f}", f"{rows / seconds:,.0f}"
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _speed(rows: int, seconds: float) -> Iterable[str]:
+    return f"{seconds:.3f}", f"{rows / seconds:,.0f}"
 
 
 def _duration(seconds: float | None) -> str:
     if seconds is None:
         return "–"
-    return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} µs"
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    return f"{seconds * 1e3:.2f} ms" if seconds < 0.1 else f"{seconds * 1e3:.0f} ms"

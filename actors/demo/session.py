@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ KEYS = {
 }
 AIRCRAFT_INDEX = "flights_by_aircraft"
 AIRCRAFT_KEY = "tailnum"
+IDLE_LOOKUPS = 1000
 
 Progress = Callable[[str, int, int], None]
 """Called with what is going on, how much of it is done, and how much there is."""
@@ -52,7 +54,8 @@ class HydratedIndex:
 
 @dataclass(frozen=True)
 class LiveMonth:
-    """``commits``: until a write returned; ``fresh``: until every view was read with the hour in it."""
+    """``commits``: until a write returned; ``fresh``: until every view was read with the hour in it; ``reads``: lookups
+    meanwhile, from the time they were due; ``idle_reads``: lookups once nothing else was going on."""
 
     ticks: int
     rows: int
@@ -60,6 +63,7 @@ class LiveMonth:
     commits: Timings
     fresh: Timings
     reads: Mapping[Isolation, Timings]
+    idle_reads: Timings
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ class Session:
         flights = self._tables["flights"]
         self._indexes[AIRCRAFT_INDEX] = self._system.create_index(flights, AIRCRAFT_KEY, name=AIRCRAFT_INDEX, wait=True)
         seconds = time.perf_counter() - start
-        hydrated.append(HydratedIndex(AIRCRAFT_INDEX, "the table itself", source_rows, source_rows, seconds))
+        hydrated.append(HydratedIndex(AIRCRAFT_INDEX, "the whole table", source_rows, source_rows, seconds))
         self._progress("Hydrating views", total, total)
         return hydrated
 
@@ -135,7 +139,21 @@ class Session:
             seconds = time.perf_counter() - begin
         self._progress("December arrives", len(hours) + 1, len(hours) + 1)
         reads = {level: summarize(latencies) for level, latencies in reading.latencies.items() if latencies}
-        return LiveMonth(len(commits), rows, seconds, summarize(commits), summarize(fresh), reads)
+        return LiveMonth(len(commits), rows, seconds, summarize(commits), summarize(fresh), reads, self._idle_reads())
+
+    def _idle_reads(self) -> Timings:
+        chooser = random.Random(IDLE_LOOKUPS)
+        targets = self._targets()
+        latencies: list[float] = []
+        for number in range(IDLE_LOOKUPS):
+            self._progress("Looking up, nothing else going on", number, IDLE_LOOKUPS)
+            index, keys = chooser.choice(targets)
+            key = chooser.choice(keys)
+            start = time.perf_counter()
+            index.lookup(*key)
+            latencies.append(time.perf_counter() - start)
+        self._progress("Looking up, nothing else going on", IDLE_LOOKUPS, IDLE_LOOKUPS)
+        return summarize(latencies)
 
     def read_views(self) -> dict[str, pa.Table]:
         """All rows of every view, now."""

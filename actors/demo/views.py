@@ -89,10 +89,10 @@ def _how_many(condition: Expression) -> Expression:
 
 
 VIEWS = (
-    ViewDefinition("airline_delays", "join, grouped", ("airline",), airline_delays),
-    ViewDefinition("weather_delays", "three-way join, grouped", ("airport", "wet"), weather_delays),
+    ViewDefinition("airline_delays", "join", ("airline",), airline_delays),
+    ViewDefinition("weather_delays", "three-way join", ("airport", "wet"), weather_delays),
     ViewDefinition("worst_departures", f"top {WORST_PER_AIRPORT} per airport", ("origin",), worst_departures),
-    ViewDefinition("airline_reach", "distinct counts", ("airline",), airline_reach),
+    ViewDefinition("airline_reach", "distinct count", ("airline",), airline_reach),
     ViewDefinition("missing_flights", "missing values", ("month",), missing_flights),
-    ViewDefinition("maker_seats", "three-way join, grouped", ("manufacturer",), maker_seats),
+    ViewDefinition("maker_seats", "three-way join", ("manufacturer",), maker_seats),
 )

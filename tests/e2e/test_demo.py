@@ -1,0 +1,109 @@
+"""The demo on the real flights of a few days."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from pillion.actors import ActorSystem
+from pillion.actors.cli.main import main
+from pillion.actors.demo import command, session
+from pillion.actors.demo.answers import QUESTIONS
+from pillion.actors.demo.flights import FlightData, load_flight_data
+from pillion.actors.demo.session import AIRCRAFT_INDEX, Session
+from pillion.actors.demo.views import VIEWS
+
+
+@pytest.fixture(scope="module")
+def data() -> FlightData:
+    """The first days of November and the first day of December."""
+    whole = load_flight_data()
+
+    def few_days(table: pa.Table) -> pa.Table:
+        november = pc.and_(pc.equal(table["month"], 11), pc.less_equal(table["day"], 3))
+        december = pc.and_(pc.equal(table["month"], 12), pc.less_equal(table["day"], 1))
+        return table.filter(pc.or_(november, december))
+
+    tables = dict(whole.tables)
+    return FlightData({**tables, **{name: few_days(tables[name]) for name in ("flights", "weather")}})
+
+
+@pytest.fixture
+def demo_of(data: FlightData, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The command runs on these days, and leaves no thread behind."""
+    monkeypatch.setattr(command, "load_flight_data", lambda: data)
+    monkeypatch.setattr(session, "IDLE_LOOKUPS", 20)
+    before = set(threading.enumerate())
+    yield
+    assert set(threading.enumerate()) <= before
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_views_agree_with_the_batch_recomputation(data: FlightData, workers: int) -> None:
+    with ActorSystem(workers=workers) as system:
+        demo = Session(system, data, lambda what, done, total: None)
+        loaded = {table.name: table.rows for table in demo.load()}
+        hydrated = {index.name for index in demo.define_views()}
+        live = demo.live_month(readers=2)
+        views = demo.read_views()
+        memory = {index.name: index for index in demo.memory()}
+    assert demo.check(views) == {definition.name: [] for definition in VIEWS}
+    hours = data.live_hours()
+    arrived = sum(hour.flown.num_rows for hour in hours)
+    assert loaded["flights"] == data.tables["flights"].num_rows - arrived
+    assert hydrated == {AIRCRAFT_INDEX, *(definition.name for definition in VIEWS)} == set(memory)
+    assert live.ticks == len(hours) + 1
+    assert live.commits.samples == live.fresh.samples == live.ticks
+    assert memory[AIRCRAFT_INDEX].records >= data.tables["flights"].num_rows
+    assert all(index.bytes > 0 for index in memory.values())
+    assert [bool(answer(views)) for answer in QUESTIONS.values()] == [True] * len(QUESTIONS)
+
+
+def test_a_wrong_view_is_noticed(data: FlightData) -> None:
+    with ActorSystem() as system:
+        demo = Session(system, data, lambda what, done, total: None)
+        demo.load()
+        demo.define_views()
+        views = demo.read_views()
+    differences = demo.check(views)
+    assert all(differences.values()), "without December no view is that of the whole data"
+
+
+@pytest.mark.usefixtures("demo_of")
+def test_json_is_one_object_with_everything_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--json", "--readers", "1"]) == 0
+    output = capsys.readouterr()
+    report = json.loads(output.out)
+    assert report["is_right"] is True
+    assert set(report["answers"]) == set(QUESTIONS)
+    assert {index["name"] for index in report["indexes"]} == {index["name"] for index in report["memory"]}
+    assert output.err == ""
+
+
+@pytest.mark.usefixtures("demo_of")
+def test_report_for_a_person(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    shown = capsys.readouterr().out
+    for part in ("Loaded", "Hydrated", "December, live", "Memory by index", "All 6 views agree"):
+        assert part in shown
+
+
+@pytest.mark.usefixtures("demo_of")
+def test_ctrl_c_ends_it_with_130(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(self: Session, *arguments: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Session, "_commit", interrupted)
+    assert main(["demo"]) == 130
+    assert capsys.readouterr().err == "pillion: interrupted\n"
+
+
+@pytest.mark.usefixtures("demo_of")
+def test_a_failing_reader_fails_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "_targets", lambda self: [(self._indexes["airline_delays"], [(1, 2, 3)])])
+    assert main(["demo", "--json"]) == 2
