@@ -7,6 +7,7 @@ import numpy as np
 from ...dataflow.arrangements.batch import Layout
 from ...dataflow.arrangements.trace import ERROR_LAYOUT
 from ...dataflow.arrangements.updates import Chunk, Updates, concat_optional, error_messages
+from ...dataflow.columns.grouping import shard_of
 from ...messages.errors import NotReadableError
 from ...messages.frontiers import Frontier, Timestamp, is_beyond
 from ...messages.ids import GlobalId
@@ -128,12 +129,15 @@ def at(contents: Contents, time: Timestamp) -> Updates | None:
 
 
 def share(updates: Updates | None, worker: int, workers: int) -> Updates | None:
-    """The contiguous slice of rows that is this worker's; None when it is empty."""
+    """The rows that are this worker's, by their hash; None when there are none.
+
+    A row's worker depends on the row alone. The workers subscribe at different moments, between which there may be
+    commits and merges: cut by position, a row could be in the snapshots of two of them, or of none.
+    """
     if updates is None or workers == 1:
         return updates
-    size = len(updates)
-    begin, end = worker * size // workers, (worker + 1) * size // workers
-    return updates.slice(begin, end) if begin < end else None
+    part = updates.filter(shard_of(updates.columns, len(updates), workers) == worker)
+    return part if len(part) else None
 
 
 def _advanced(updates: Updates | None, as_of: Timestamp) -> Updates | None:

@@ -89,10 +89,17 @@ def test_a_snapshot_advances_times_to_its_as_of_and_keeps_later_ones() -> None:
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 7])
 @pytest.mark.parametrize("size", [1, 2, 10])
-def test_shares_are_contiguous_and_together_everything(workers: int, size: int) -> None:
+def test_shares_are_together_everything(workers: int, size: int) -> None:
     shares = [share(numbers(*range(size)), worker, workers) for worker in range(workers)]
     values = [row[0] for part in shares if part is not None for row, _, _ in part.to_tuples()]
-    assert values == list(range(size))
+    assert sorted(values) == list(range(size))
+
+
+def test_a_rows_share_does_not_depend_on_the_rows_beside_it() -> None:
+    together = [{row[0] for row, _, _ in share(numbers(*range(100)), w, 2).to_tuples()} for w in range(2)]
+    alone = [{n for n in range(100) if share(numbers(n), w, 2) is not None} for w in range(2)]
+    assert together == alone
+    assert all(30 < len(part) < 70 for part in together)
 
 
 def test_an_error_hides_the_rows_until_it_is_retracted() -> None:
