@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ...messages.scalars import Call, Cast, Scalar
+from ...messages.scalars import Call, Cast, Literal, Scalar
 from ...messages.types import ColumnType
 from ..scalars.promotion import common_type, promote
 from ..scalars.typing import scalar_type
+from .constraints import literals_equal_to
 from .failing import may_fail
 from .trees import columns_of
 
@@ -61,8 +62,8 @@ class JoinConditions:
         self.classes = [*separate, merged]
 
     def add_predicate(self, predicate: Scalar) -> None:
-        """A condition; an equality of two inputs becomes a class. One that can fail stays above the joins that it
-        reads, lest it see rows that do not match."""
+        """A condition; an equality of two inputs, or of one with a constant, becomes a class, so that it holds for all
+        that is equal. One that can fail stays above the joins, lest it see rows that do not match."""
         match predicate:
             case Call("and", arguments):
                 for argument in arguments:
@@ -71,6 +72,11 @@ class JoinConditions:
             case Call("=", (left, right)) if self._is_key(left, right):
                 self.add_class((left, right))
                 return
+            case Call("=", (Literal() as literal, other)) | Call("=", (other, Literal() as literal)):
+                constant = self._constant_for(other, literal)
+                if constant is not None:
+                    self.add_class((other, constant))
+                    return
             case _:
                 pass
         support = self.support(predicate)
@@ -91,6 +97,13 @@ class JoinConditions:
                     self.local[input].append(Call("=", (own[0], member)))
                 if own:
                     self.local[input].extend(Call("=", (own[0], constant)) for constant in constants)
+
+    def _constant_for(self, scalar: Scalar, literal: Literal) -> Literal | None:
+        """The one value of the expression's own type that a constant stands for; None when that is not clear."""
+        if len(self.support(scalar)) != 1 or may_fail(scalar, self.types):
+            return None
+        values = literals_equal_to(literal, scalar_type(scalar, self.types).type)
+        return values[0] if values is not None and len(values) == 1 else None
 
     def _is_key(self, left: Scalar, right: Scalar) -> bool:
         supports = self.support(left), self.support(right)

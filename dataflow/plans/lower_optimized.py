@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from ...messages.ids import GlobalId
 from ...messages.plans import (
+    Arrange,
     ConstantNode,
     FlatMapNode,
+    JoinNode,
     MapFilterProject,
     NegateNode,
     PlannedAggregate,
@@ -42,13 +45,15 @@ from ...messages.relations import (
     Union,
 )
 from ...messages.scalars import ColumnRef, Scalar
+from ...messages.types import ColumnType
 from ..scalars.typing import scalar_type
 from .aggregates import aggregate_kind, is_idempotent
 from .available import Available
+from .constraints import extract_literal_constraints
 from .failing import may_fail
 from .graph import LocalUse, PlanGraph
 from .joins import JoinPlanner
-from .mfp import compose, demand, from_expressions, inline, inlined, mfp_types, narrow, of_node, simplify
+from .mfp import compose, demand, from_expressions, inline, inlined, mfp_types, narrow, of_node, renumber, simplify
 from .trees import columns_of, substitute
 from .type_table import TypeTable
 from .typing import Types, extend_types
@@ -85,7 +90,7 @@ class OptimizedLowering:
             case Constant(_, rows, diffs):
                 return graph.apply(graph.add(ConstantNode(types, rows, diffs)), mfp)
             case Get(id):
-                return graph.apply(self._available.get(graph, id), mfp)
+                return self._get(id, types, mfp)
             case GetLocal(name):
                 return graph.add(LocalUse(mfp_types(mfp, types), name, mfp))
             case FlatMap():
@@ -110,6 +115,25 @@ class OptimizedLowering:
                 return self._union(relation, mfp)
             case Map() | Filter() | Project() | ArrangeBy() | Let() | LetRec():
                 raise AssertionError("handled before")
+
+    def _get(self, id: GlobalId, types: Types, mfp: MapFilterProject) -> int:
+        """A collection. When a filter leaves few keys of one of its indexes, those are looked up: joined with it."""
+        graph = self._graph
+        for key in self._available.index_keys(id) if mfp.predicates else ():
+            found = extract_literal_constraints(mfp, key, types)
+            arranged = self._available.arranged(graph, id, key)
+            if found is None or arranged is None:
+                continue
+            keys, rest = found
+            if not keys:
+                return graph.add(ConstantNode(mfp_types(mfp, types), ()))
+            sought = tuple([ColumnType(literal.type, nullable=False) for literal in keys[0]])
+            columns = tuple([ColumnRef(column) for column in range(len(sought))])
+            wanted = graph.add(Arrange(sought, graph.add(ConstantNode(sought, keys)), columns))
+            places = {column: len(sought) + column for column in range(rest.arity + len(rest.scalars))}
+            moved = renumber(rest, len(sought) + len(types), places)
+            return graph.add(JoinNode(mfp_types(rest, types), wanted, arranged, moved))
+        return graph.apply(self._available.get(graph, id), mfp)
 
     def _split(
         self, mfp: MapFilterProject, types: Types, columns: Iterable[int]
