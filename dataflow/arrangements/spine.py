@@ -2,8 +2,9 @@
 
 Invariant: the batches are contiguous in time, oldest first, and together hold every update of the collection, with
 times before ``since`` possibly advanced to it. A spine that is *tidy* holds O(log n) batches: whenever those behind
-a batch are together half its size they are merged with it, so a row takes part in O(log n) merges. A merge proceeds
-in slices of the order, paid with fuel (rows); its inputs stay readable until it is done.
+a batch are together as large as it they are merged with it, so a row takes part in O(log n) merges. A merge proceeds
+in slices of the order, paid with fuel (rows); its inputs stay readable until it is done, and small merges go on behind
+a large one.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from .batch import Batch, Layout, cut
 from .updates import Updates, concat_updates, is_uniform, squeeze
 
 _LOOSE_BATCHES = 8
-_LOOSE_ROWS = 2048
-"""So many batches, of so few rows together, may trail behind unmerged: merging costs some 100 µs however few rows
+_LOOSE_ROWS = 4096
+"""So many batches, of so few rows together, may trail behind unmerged: merging costs some 50 µs however few rows
 there are, and seeking in a small batch a tenth of that."""
 
 
@@ -59,15 +60,16 @@ def _join(parts: Sequence[Batch]) -> Batch:
 
 
 class Spine:
-    """The batches of one arranged collection. ``batches`` is replaced, never changed: who took it keeps it."""
+    """The batches of one arranged collection. ``batches`` is replaced, never changed: who took it may keep it."""
 
-    __slots__ = ("_merge", "batches", "layout", "since")
+    __slots__ = ("_merges", "batches", "layout", "since")
 
     def __init__(self, layout: Layout, since: Timestamp = 0) -> None:
         self.layout = layout
         self.since = since
         self.batches: tuple[Batch, ...] = ()
-        self._merge: Merge | None = None
+        # Under way, of older and larger batches first; they have no batch in common.
+        self._merges: list[Merge] = []
 
     def __len__(self) -> int:
         return sum(len(b) for b in self.batches)
@@ -88,45 +90,53 @@ class Spine:
         self.work(8 * len(batch) + 64)
 
     def work(self, fuel: int, *, idle: bool = False) -> bool:
-        """Do ``fuel`` rows of merging.
+        """Do ``fuel`` rows of each merge that is due.
 
         Args:
-            idle: nobody waits, so collapse history that only ``since`` made collapsible, too.
+            idle: nobody waits, so tidy up completely, and collapse history that only ``since`` made collapsible.
 
         Returns:
             Whether there is more to do.
         """
-        if self._merge is None:
-            chosen = self._untidy(idle)
-            if chosen is None:
-                return False
-            self._merge = Merge(chosen, self.since)
-            fuel = max(fuel, _LOOSE_ROWS)
-        merged = self._merge.work(fuel)
+        chosen = self._untidy(idle)
+        if chosen is not None:
+            merge = Merge(chosen, self.since)
+            self._merges.append(merge)
+            if sum(len(b) for b in chosen) <= 2 * _LOOSE_ROWS:
+                # Too small to be worth doing in pieces.
+                self._advance(merge, 2 * _LOOSE_ROWS)
+        elif not self._merges:
+            return False
+        for merge in reversed(self._merges.copy()):
+            self._advance(merge, fuel)
+        return bool(self._merges) or self._untidy(idle) is not None
+
+    def _advance(self, merge: Merge, fuel: int) -> None:
+        merged = merge.work(fuel)
         if merged is None:
-            return True
-        inputs = self._merge.batches
+            return
+        self._merges.remove(merge)
+        inputs = merge.batches
         at = self.batches.index(inputs[0])
         middle = (merged,) if len(merged) else ()
         self.batches = (*self.batches[:at], *middle, *self.batches[at + len(inputs) :])
-        self._merge = None
-        return self._untidy(idle) is not None
 
     def _untidy(self, idle: bool) -> tuple[Batch, ...] | None:
-        """The batches to merge next."""
+        """The batches to merge next: some of those that no merge has yet, up to the last one."""
+        batches = self.batches
+        first = batches.index(self._merges[-1].batches[-1]) + 1 if self._merges else 0
+        loose = 2 if idle else _LOOSE_BATCHES
         tail = 0
         candidate: int | None = None
-        loose = _LOOSE_BATCHES if not idle else 2
-        for i in range(len(self.batches) - 1, -1, -1):
-            size = len(self.batches[i])
-            behind = len(self.batches) - 1 - i
-            if 2 * tail >= size and (behind + 1 >= loose or tail >= _LOOSE_ROWS):
+        for i in range(len(batches) - 1, first - 1, -1):
+            size = len(batches[i].order)
+            if tail >= size and (len(batches) - i >= loose or tail >= _LOOSE_ROWS):
                 candidate = i
             tail += size
         if candidate is not None:
-            return self.batches[candidate:]
-        if idle:
-            for batch in self.batches:
+            return batches[candidate:]
+        if idle and not self._merges:
+            for batch in batches:
                 if not is_uniform(batch.updates.times) and batch.upper is not None and batch.upper <= self.since + 1:
                     return (batch,)
         return None
