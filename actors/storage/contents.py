@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from ...dataflow.arrangements.batch import Batch, Layout
 from ...dataflow.arrangements.spine import Spine
-from ...dataflow.arrangements.updates import Updates, concat_optional, concat_updates
+from ...dataflow.arrangements.updates import Diffs, Updates, concat_optional, concat_updates
 from ...dataflow.columns.column import Column
-from ...dataflow.columns.grouping import row_hashes
+from ...dataflow.columns.grouping import row_hashes, rows_equal
+from ...dataflow.columns.hashing import Hashes
 from ...messages.frontiers import Frontier, Timestamp
 
 _FANOUT = 8
@@ -114,6 +117,15 @@ class Arranged:
                 found.append(batch.updates.take(rows))
         return found
 
+    def count(self, keys: Sequence[Column], rows: Sequence[Column] | None = None) -> Diffs:
+        """For each of these keys, the multiplicities of its rows added up (of rows equal to the one beside it in
+        ``rows``, when given)."""
+        hashes = row_hashes(keys, len(keys[0]))
+        counts = np.zeros(len(hashes), np.int64)
+        for batch in self._spine.batches:
+            add_counts(counts, batch, keys, hashes, rows)
+        return counts
+
     def parts(self) -> Iterator[Updates]:
         return (batch.updates for batch in self._spine.batches)
 
@@ -125,3 +137,16 @@ class Arranged:
 
     def maintain(self, fuel: int) -> bool:
         return self._spine.work(fuel, idle=True)
+
+
+def add_counts(
+    counts: Diffs, batch: Batch, keys: Sequence[Column], hashes: Hashes, rows: Sequence[Column] | None
+) -> None:
+    """Add what one batch has to the counts of :meth:`Arranged.count`."""
+    which, found = batch.find(keys, hashes)
+    if not len(which):
+        return
+    if rows is not None:
+        same = rows_equal(rows, which, batch.updates.columns, found)
+        which, found = which[same], found[same]
+    np.add.at(counts, which, batch.updates.diffs[found])

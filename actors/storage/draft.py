@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+import numpy as np
+
 from ...dataflow.arrangements.batch import Batch
-from ...dataflow.arrangements.updates import Updates, concat_optional, concat_updates, error_messages
+from ...dataflow.arrangements.updates import Diffs, Updates, concat_optional, concat_updates, error_messages
 from ...dataflow.columns.column import Column
 from ...dataflow.columns.grouping import row_hashes
 from ...dataflow.scalars.mfp import MfpProgram
@@ -18,6 +20,7 @@ from ...messages.plans import MapFilterProject
 from ...messages.scalars import Scalar
 from ..errors import DuplicateKey, ExpressionFailed, NoSuchRow, RejectedData
 from .checks import check_columns
+from .contents import add_counts
 from .key_predicates import keys_of
 from .shard import Shard
 
@@ -31,12 +34,12 @@ class Draft:
         self._trust = trust
         self._pending: list[Updates] = []
         self._arranged: Batch | None = None
-        self._only_inserts = True
+        self._retracts = False
 
     def result(self) -> Updates | None:
         """The net updates of the table; None when there are none."""
         updates = concat_optional(self._pending)
-        if updates is None or self._only_inserts:
+        if updates is None or len(self._pending) == 1 or not self._retracts:
             return updates
         net = updates.consolidate()
         return net if len(net) else None
@@ -46,9 +49,9 @@ class Draft:
         check_columns(self._shard.name, self._shard.schema, columns)
         if self._shard.key:
             keys = self._unique_keys(columns)
-            existing = self._find(keys)
-            if existing is not None:
-                self._duplicate(existing)
+            existing = np.flatnonzero(self._count(keys))
+            if len(existing):
+                self._duplicate_key(Updates.of(keys, self._time).take(existing))
         return self._add(Updates.of(columns, self._time))
 
     def upsert(self, columns: tuple[Column, ...]) -> int:
@@ -65,12 +68,14 @@ class Draft:
         wanted = Updates.of(columns, self._time).consolidate()
         if not len(wanted):
             return 0
-        keys = self._key_updates(wanted).consolidate().columns if self._shard.key else wanted.columns
-        existing = self._find(keys)
-        left = wanted.negate() if existing is None else concat_updates([existing, wanted.negate()]).consolidate()
-        missing = left.filter(left.diffs < 0)
+        if self._shard.key:
+            counts = self._count(self._shard.layout.key_of(wanted.columns), wanted.columns)
+        else:
+            counts = self._count(wanted.columns)
+        missing = np.flatnonzero(counts < wanted.diffs)
         if len(missing):
-            raise NoSuchRow(self._shard.name, missing.to_tuples()[0][0], -int(missing.diffs.sum()))
+            example = wanted.take(missing[:1]).to_tuples()[0][0]
+            raise NoSuchRow(self._shard.name, example, int((wanted.diffs - counts)[missing].sum()))
         return self._retract(wanted)
 
     def delete_keys(self, keys: tuple[Column, ...]) -> int:
@@ -124,14 +129,26 @@ class Draft:
     def _find(self, keys: Sequence[Column]) -> Updates | None:
         """The rows with these keys (distinct), with their multiplicities."""
         found = self._shard.arranged.find(keys)
-        if self._pending:
-            if self._arranged is None:
-                pending = concat_updates(self._pending)
-                self._arranged = Batch.build(self._shard.layout, pending, self._time, self._time + 1)
-            _, rows = self._arranged.find(keys, row_hashes(keys, len(keys[0])))
+        pending = self._pending_batch()
+        if pending is not None:
+            _, rows = pending.find(keys, row_hashes(keys, len(keys[0])))
             if len(rows):
-                found.append(self._arranged.updates.take(rows))
+                found.append(pending.updates.take(rows))
         return self._settle(found)
+
+    def _count(self, keys: Sequence[Column], rows: Sequence[Column] | None = None) -> Diffs:
+        """How many rows there are with each of these keys (equal to the one beside it in ``rows``, when given)."""
+        counts = self._shard.arranged.count(keys, rows)
+        pending = self._pending_batch()
+        if pending is not None:
+            add_counts(counts, pending, keys, row_hashes(keys, len(keys[0])), rows)
+        return counts
+
+    def _pending_batch(self) -> Batch | None:
+        if self._pending and self._arranged is None:
+            pending = concat_updates(self._pending)
+            self._arranged = Batch.build(self._shard.layout, pending, self._time, self._time + 1)
+        return self._arranged
 
     def _where(self, predicate: Scalar | None) -> Updates | None:
         keys = keys_of(predicate, self._shard)
@@ -184,7 +201,7 @@ class Draft:
     def _retract(self, rows: Updates | None) -> int:
         if rows is None:
             return 0
-        self._only_inserts = False
+        self._retracts = True
         return -self._add(rows.negate())
 
     # --- Keys ----------------------------------------------------------------------------------------------------
@@ -209,9 +226,6 @@ class Draft:
         repeated = counts.filter(counts.diffs > 1)
         if len(repeated):
             self._duplicate_key(repeated)
-
-    def _duplicate(self, rows: Updates) -> NoReturn:
-        self._duplicate_key(self._key_updates(rows))
 
     def _duplicate_key(self, keys: Updates) -> NoReturn:
         shard = self._shard
