@@ -1,4 +1,4 @@
-"""A hash table from 64-bit hashes to entries (small integers), looked up and filled many rows at a time.
+"""A hash table from 64-bit hashes to entries (integers below 2**31), looked up and filled many rows at a time.
 
 Open addressing with linear probing. Invariant: every entry in the table is reached from its hash's home place without
 crossing an empty one. A hash is only a hint: whoever keeps the rows compares them (:class:`Keeper`).
@@ -37,7 +37,7 @@ class HashIndex:
     """Finds the entries of rows."""
 
     __slots__ = ("_deleted", "_hashes", "_mask", "_shift", "_table", "_used")
-    _table: Entries
+    _table: npt.NDArray[np.int32]
 
     def __init__(self) -> None:
         self._hashes: Hashes = np.zeros(0, np.uint64)
@@ -60,21 +60,23 @@ class HashIndex:
         """The entry of every row; rows without one get it from the keeper, equal rows the same."""
         self._make_room(len(hashes))
         places = (hashes >> self._shift).view(np.int64)
-        found = self._table[places]
+        found = self._table[places].astype(np.int64)
         if self._used:
             same = self._hashes[found] == hashes
             # An empty place reads as an entry counted from the end, which says nothing.
             same &= found >= 0
             if same.all() and keeper.matches(found, columns, None).all():
                 return found
-        return self._probe(hashes, places, keeper, columns)
+        return self._probe(hashes, places, found, keeper, columns)
 
-    def _probe(self, hashes: Hashes, places: Indices, keeper: Keeper, columns: tuple[Column, ...]) -> Entries:
+    def _probe(
+        self, hashes: Hashes, places: Indices, found: Entries, keeper: Keeper, columns: tuple[Column, ...]
+    ) -> Entries:
+        """As :meth:`find`, given the home places of the rows and what is there."""
         table = self._table
         result = np.full(len(hashes), _EMPTY, np.int64)
         pending = np.arange(len(hashes))
         while len(pending):
-            found = table[places]
             if self._used:
                 same = self._hashes[found] == hashes[pending]
                 same &= found >= 0
@@ -101,6 +103,7 @@ class HashIndex:
             unsettled = np.flatnonzero(result[pending] < 0)
             pending = pending[unsettled]
             places = (places[unsettled] + step[unsettled]) & self._mask
+            found = table[places].astype(np.int64)
         return result
 
     def remove(self, entries: Entries) -> None:
@@ -123,7 +126,7 @@ class HashIndex:
         self._deleted += len(entries)
 
     def _clear(self, size: int) -> None:
-        self._table = np.full(size, _EMPTY, np.int64)
+        self._table = np.full(size, _EMPTY, np.int32)
         self._shift = np.uint64(64 - (size.bit_length() - 1))
         self._mask = size - 1
         self._used = 0
@@ -137,7 +140,7 @@ class HashIndex:
         size = len(self._table)
         while size < 3 * needed:
             size *= 2
-        entries = self._table[self._table >= 0]
+        entries = self._table[self._table >= 0].astype(np.int64)
         self._clear(size)
         self._used = len(entries)
         table = self._table

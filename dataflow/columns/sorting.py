@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .column import Column, Indices
+from .column import Column, Indices, Mask
+
+
+_WORTH_PACKING = 64
+_WORD = 0xFFFF_FFFF_FFFF_FFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ def sort_rows(groups: npt.NDArray[np.int64], columns: Sequence[Column], keys: Se
     only equal rows of a group are in no particular order.
     """
     codes = [array for key in reversed(keys) for array in _codes(columns[key.column], key)]
-    permutation = np.lexsort((*codes, groups))
+    permutation = _sort((*codes, groups))
     chosen = {key.column for key in keys}
     rest = [i for i in range(len(columns)) if i not in chosen]
     if not rest or len(permutation) < 2:
@@ -39,15 +43,62 @@ def sort_rows(groups: npt.NDArray[np.int64], columns: Sequence[Column], keys: Se
         tied &= in_order[1:] == in_order[:-1]
     if not tied.any():
         return permutation
-    in_run = np.zeros(len(permutation), np.bool_)
-    in_run[1:] = tied
-    in_run[:-1] |= tied
-    places = np.flatnonzero(in_run)
+    places, run = _runs(tied)
     rows = permutation[places]
-    run = np.cumsum(np.append(True, ~tied))[places]
     codes = [array for i in reversed(rest) for array in _codes(columns[i].take(rows), SortKey(i))]
-    permutation[places] = rows[np.lexsort((*codes, run))]
+    permutation[places] = rows[_sort((*codes, run))]
     return permutation
+
+
+def _sort(keys: Sequence[npt.NDArray[Any]]) -> Indices:
+    """What ``np.lexsort`` does (the last key is the first to sort by), in one sort instead of one for each key.
+
+    The most significant 64 bits of all keys together are sorted, and then what is equal in these.
+    """
+    if len(keys[0]) < _WORTH_PACKING:
+        return np.lexsort(keys)
+    packed = np.zeros(len(keys[0]), np.uint64)
+    room = 64
+    exact = True
+    for key in reversed(keys):
+        if key.dtype == np.bool_:
+            least, greatest = 0, 1
+        else:
+            least, greatest = int(key.min()), int(key.max())
+        width = (greatest - least).bit_length()
+        if not width:
+            continue
+        if not room:
+            exact = False
+            break
+        offset = key.astype(np.uint64) - np.uint64(least & _WORD)
+        if width > room:
+            exact = False
+            offset >>= np.uint64(width - room)
+            width = room
+        room -= width
+        packed |= offset << np.uint64(room)
+    # Timsort: linear for the few sorted runs of a merge.
+    permutation = packed.argsort(kind="stable")
+    if exact:
+        return permutation
+    packed = packed[permutation]
+    equal = packed[1:] == packed[:-1]
+    if equal.any():
+        places, run = _runs(equal)
+        rows = permutation[places]
+        permutation[places] = rows[np.lexsort((*[key[rows] for key in keys], run))]
+    return permutation
+
+
+def _runs(equal: Mask) -> tuple[Indices, Indices]:
+    """The places that equal a neighbour, and the number of the run of equal ones that each is in, given for every two
+    neighbours whether they are equal."""
+    in_run = np.zeros(len(equal) + 1, np.bool_)
+    in_run[1:] = equal
+    in_run[:-1] |= equal
+    places = in_run.nonzero()[0]
+    return places, np.cumsum(np.append(True, ~equal))[places]
 
 
 def _codes(column: Column, key: SortKey) -> list[npt.NDArray[Any]]:
