@@ -122,11 +122,6 @@ class Compiler:
         result = scalar_type(call, self.types).type
         shared = self._argument_type(call.function, types, result)
         nodes = [self.node(argument, shared or type) for argument, type in zip(call.arguments, types, strict=True)]
-        if call.function in ("and", "or", "coalesce"):
-            # Which operands matter is decided row by row, so they are not folded together.
-            return (
-                logic.connective(call.function, nodes) if call.function != "coalesce" else conditionals.coalesce(nodes)
-            )
         if call.function == "nullif":
             common = common_type(types)
             assert common is not None
@@ -182,7 +177,10 @@ def _round(nodes: Sequence[Node]) -> Node:
 
 
 _OTHERS: dict[str, Callable[[Sequence[Node]], Node]] = {
+    "and": lambda nodes: logic.connective("and", nodes),
+    "or": lambda nodes: logic.connective("or", nodes),
     "not": lambda nodes: logic.negation(nodes[0]),
+    "coalesce": conditionals.coalesce,
     "||": lambda nodes: texts.concatenation(nodes, skip_nulls=False),
     "concat": lambda nodes: texts.concatenation(nodes, skip_nulls=True),
     "is_null": lambda nodes: comparisons.is_null(nodes[0]),

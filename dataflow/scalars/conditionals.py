@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ...messages.types import SqlType
 from ..columns.column import Mask
-from .nodes import Node, derived, take_slots
+from .nodes import Node, derived, is_null_constant, take_slots
 from .vectors import Errors, Slots, Vector, arrow_validity, errors_within, is_arrow, merge_errors, select, spread
 
 
@@ -38,8 +38,11 @@ def choice(condition: Node, then: Node, otherwise: Node) -> Node:
 
 def coalesce(arguments: Sequence[Node]) -> Node:
     """The first that is not NULL, of expressions of one type; later ones matter only where earlier ones are NULL."""
-    result = arguments[0]
-    for argument in arguments[1:]:
+    useful = [argument for argument in arguments if not is_null_constant(argument)] or arguments[:1]
+    result = useful[0]
+    for argument in useful[1:]:
+        if result.constant is not None:
+            break
         result = _first_of_two(result, argument)
     return result
 
@@ -68,10 +71,9 @@ def _first_of_two(first: Node, second: Node) -> Node:
 def _merge(slots: Slots, size: int, taken: Mask, then: Node, otherwise: Node, skipped: Errors | None) -> Vector:
     """One branch where ``taken``, the other elsewhere; errors of rows that are ``skipped`` do not count."""
     count = np.count_nonzero(taken)
-    if count == size and skipped is None:
-        return then.run(slots, size)
-    if count == 0 and skipped is None:
-        return otherwise.run(slots, size)
+    if skipped is None and count in (0, size):
+        vector = (then if count else otherwise).run(slots, size)
+        return *spread(vector, then.type, size), vector[2]
     first = _restricted(slots, size, taken, then)
     second = _restricted(slots, size, ~taken if skipped is None else ~taken & ~skipped.mask, otherwise)
     errors = merge_errors(errors_within(first[2], taken), errors_within(second[2], ~taken))

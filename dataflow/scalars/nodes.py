@@ -96,10 +96,10 @@ def literal_node(literal: Literal) -> Node:
 
 def error_node(type: SqlType, message: str) -> Node:
     """An expression that fails for every row."""
-    arrow = pa.scalar("" if type is SqlType.TEXT else b"", type.arrow) if is_arrow(type) else None
-    values = arrow if arrow is not None else np.zeros((), DTYPES.get(type, np.int64))[()]
+    arrow, dtype = is_arrow(type), DTYPES.get(type, np.dtype(np.int64))
 
     def run(slots: Slots, size: int) -> Vector:
+        values = pa.nulls(size, type.arrow) if arrow else np.zeros(size, dtype)
         return values, None, make_errors(np.ones(size, np.bool_), message)
 
     return Node(type, run, fallible=True)

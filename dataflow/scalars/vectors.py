@@ -4,7 +4,8 @@ A vector is ``(values, valid, errors)`` for n rows:
 
 * ``values`` is a NumPy array for every type but text and bytea: as in a ``FixedColumn``, and for a numeric its units of
   10**-9, as int64 when they all fit and as Python integers (dtype object) otherwise. Text and bytea are Arrow arrays.
-  A constant is a NumPy scalar or an Arrow scalar; the kernels broadcast it.
+  A constant, and nothing else, is a NumPy scalar or an Arrow scalar: a kernel always has an argument to broadcast it
+  to. (NumPy warns of overflow between scalars, and not between arrays.)
 * ``valid`` is True where the value is not NULL, None when none is. The NULLs of an Arrow array are in the array alone.
 * ``errors`` are the rows that failed; their values mean nothing.
 
