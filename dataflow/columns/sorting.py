@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from .column import Column, Indices, Mask
 
-
 _WORTH_PACKING = 64
 _WORD = 0xFFFF_FFFF_FFFF_FFFF
 
