@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from pillion.dataflow.arrangements import spine
 from pillion.dataflow.arrangements.batch import Batch, Layout
 from pillion.dataflow.arrangements.snapshot import NegativeMultiplicity
 from pillion.dataflow.arrangements.trace import ERROR_LAYOUT, Arrangement, Trace
@@ -79,8 +80,19 @@ def read(updates: Updates | None) -> Counter[Row]:
     return Counter(dict(listed))
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_every_readable_time_reads_as_a_plain_multiset(collisions: bool, seed: int) -> None:
+@pytest.fixture(params=[False, True], ids=["brisk", "starved"])
+def starved(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Once with merges that are done at once, once with several under way all the time."""
+    if request.param:
+        monkeypatch.setattr(spine, "_LOOSE_ROWS", 1)
+        monkeypatch.setattr(spine, "_LOOSE_BATCHES", 2)
+        work = spine.Merge.work
+        monkeypatch.setattr(spine.Merge, "work", lambda merge, fuel: work(merge, min(fuel, 2)))
+    return request.param
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_every_readable_time_reads_as_a_plain_multiset(collisions: bool, starved: bool, seed: int) -> None:
     rng = random.Random(seed)
     history = valid_history(rng, 60)
     arrangement = Arrangement(TYPES, 2, LAYOUT, 0)
