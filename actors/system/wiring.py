@@ -35,7 +35,8 @@ def start(workers: int, dispatcher: Dispatcher | None = None) -> Running:
     dispatcher = dispatcher or ThreadedDispatcher()
     try:
         # In one process everybody is the application, so functions in plans are its own.
-        storage = dispatcher.start(Storage, lane=_CORE, trust=True)
+        # The storage works long when it deletes by a condition: on a thread of its own it delays no read.
+        storage = dispatcher.start(Storage, trust=True)
         controller = dispatcher.start(Controller, storage, lane=_CORE)
         replica = Replica.start(dispatcher, storage, workers, trust=True, lane=_CORE)
         controller.tell(AddReplica("r1", replica.endpoint))
