@@ -295,9 +295,7 @@ class Builder:
         self.channels.append(operator.receiver)
         return Stream(operator.receiver, input.types, positions)
 
-    def _unary(
-        self, logic: UnaryLogic, input: Stream, types: Types, placement: tuple[int, ...] | None
-    ) -> Stream:
+    def _unary(self, logic: UnaryLogic, input: Stream, types: Types, placement: tuple[int, ...] | None) -> Stream:
         operator = Unary(self.agenda, self._as_of, logic)
         input.operator.outputs.append(operator.input)
         return Stream(operator, types, placement)

@@ -38,8 +38,7 @@ class Merge:
         """Merge about ``fuel`` more rows; the merged batch once all are."""
         ends = cut(self.batches, self._positions, fuel)
         slices = [
-            b if e - p == len(b) else b.slice(p, e)
-            for b, p, e in zip(self.batches, self._positions, ends, strict=True)
+            b if e - p == len(b) else b.slice(p, e) for b, p, e in zip(self.batches, self._positions, ends, strict=True)
         ]
         self._parts.append(Batch.merge(slices, self.since))
         self._positions = ends

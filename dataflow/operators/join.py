@@ -62,4 +62,3 @@ class Join(Operator):
             errs = concat_optional([*failed, visible(left_errs, 1), visible(right_errs, 1)])
         self.emit(Chunk(lower, available, None if output is None else output.oks(), errs))
         return True
-
