@@ -31,7 +31,10 @@ class Config(Generic[T]):
 
 
 def _size(value: Setting) -> int:
-    number = int(value)
+    try:
+        number = int(value)
+    except (ValueError, OverflowError):
+        number = -1
     if isinstance(value, bool) or number < 0 or number != float(value):
         raise ValueError("expected a whole number, 0 or more")
     return number
@@ -45,7 +48,10 @@ def _count(value: Setting) -> int:
 
 
 def _seconds(value: Setting) -> float:
-    number = float(value)
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
     if isinstance(value, bool) or not 0 <= number < float("inf"):
         raise ValueError("expected a number of seconds, 0 or more")
     return number
@@ -96,6 +102,6 @@ class Settings:
                 continue
             try:
                 self._values[name] = config.parse(value)
-            except (ValueError, TypeError, OverflowError) as error:
+            except ValueError as error:
                 problems.append(f"setting {name} = {value!r}: {error}; it stays {self._values[name]!r}")
         return problems

@@ -50,7 +50,7 @@ class PeekResultBuilder:
             if len(self._parts) > 1 and self._rows > 2 * limit + _COMPACT_ROWS:
                 self._compact()
         if self._bytes > self._max_bytes:
-            self._error = too_large(self._bytes, self._max_bytes)
+            self._error = too_large(self._max_bytes)
             return True
         return False
 

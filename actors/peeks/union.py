@@ -48,7 +48,7 @@ def unite(
         blocks = [row_block(finish(united, finishing), schema)]
     size = sum(block.columns.nbytes for block in blocks)
     if size > max_bytes:
-        return too_large(size, max_bytes)
+        return too_large(max_bytes)
     if len(blocks) == 1:
         return Rows(blocks[0])
     if size > stash_bytes:
@@ -56,9 +56,9 @@ def unite(
     return Rows(row_block(concat_updates([rows_of(block, schema) for block in blocks]), schema))
 
 
-def too_large(size: int, max_bytes: int) -> PeekError:
+def too_large(max_bytes: int) -> PeekError:
     """The answer to a peek whose result is larger than the setting ``max_result_size`` allows."""
     return PeekError(
-        f"the result has {size} bytes, more than max_result_size = {max_bytes}: "
+        f"the result is larger than max_result_size = {max_bytes} bytes: "
         "ask for fewer rows or columns, or raise the setting"
     )

@@ -36,6 +36,7 @@ from ..worker.refusals import REFUSED
 from .errors import DirectiveError
 
 _POLL_SECONDS = 0.01
+_COMPLETE = "initialization-complete"
 
 
 def _never() -> bool:
@@ -135,7 +136,13 @@ class Client:
             raise DirectiveError(message)
 
     def peek(self, peek: Peek, timeout: float | None = None) -> PeekResult:
-        """Send a peek and wait for its answer."""
+        """Send a peek and wait for its answer.
+
+        Raises:
+            DirectiveError: it was not answered in time, or cannot be: nothing is before the initialization is complete.
+        """
+        if not self.is_initialized:
+            raise DirectiveError(f"a peek is not answered before the connection's {_COMPLETE}")
         self.send(peek)
         self.wait(lambda: peek.uuid in self.peeks, f"peek of {peek.target.id} at {peek.timestamp}", timeout)
         return self.peeks.pop(peek.uuid)
@@ -160,7 +167,7 @@ class Client:
         """
         if not self.holds(condition, timeout):
             seconds = self._timeout if timeout is None else timeout
-            hint = "" if self.is_initialized else "; the connection lacks its initialization-complete"
+            hint = "" if self.is_initialized else f"; the connection lacks its {_COMPLETE}"
             raise DirectiveError(f"timed out after {seconds:g} s: {what}{hint}")
 
     def holds(self, condition: Callable[[], bool], timeout: float | None = None) -> bool:

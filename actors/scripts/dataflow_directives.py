@@ -82,7 +82,6 @@ def _read(session: Session, arguments: Arguments, body: Body) -> Defined:
         arguments.get("as-of", 0),
         arguments.get("until"),
         body.lines,
-        body.line,
         session.catalog,
     ).classified()
     validate(written)

@@ -67,15 +67,15 @@ class _Body:
 
 
 def read_dataflow(
-    name: str, as_of: Timestamp, until: Frontier, body: Sequence[str], line: int, catalog: Catalog
+    name: str, as_of: Timestamp, until: Frontier, body: Sequence[str], catalog: Catalog
 ) -> RelationDataflow:
-    """The dataflow in a body; ``line`` is where in the file it starts.
+    """The dataflow in a body.
 
     Raises:
         DirectiveError, PillionError: a line is malformed, or names what is not defined.
     """
     read = _Body(catalog)
-    readers: dict[str, Callable[[_Body, list[str], Sequence[str], int], None]] = {
+    readers: dict[str, Callable[[_Body, list[str], Sequence[str]], None]] = {
         "import": _read_import,
         "build": _read_build,
         "export": _read_export,
@@ -93,7 +93,7 @@ def read_dataflow(
             reader = readers.get(words[0])
             if reader is None:
                 raise ValueError(f"expected import, build or export, found {words[0]!r}")
-            reader(read, words[1:], body[position + 1 : nested], line + position)
+            reader(read, words[1:], body[position + 1 : nested])
         except ValueError as error:
             raise DirectiveError(str(error)) from None
         position = nested
@@ -127,7 +127,7 @@ def read_key(texts: Sequence[str], types: Sequence[ColumnType]) -> tuple[Scalar,
     return tuple(key)
 
 
-def _read_import(body: _Body, words: list[str], nested: Sequence[str], line: int) -> None:
+def _read_import(body: _Body, words: list[str], nested: Sequence[str]) -> None:
     _refuse_nested("import", nested)
     if any(word.startswith("source=") for word in words):
         arguments = _SOURCE.read("import", words)
@@ -147,18 +147,19 @@ def _read_import(body: _Body, words: list[str], nested: Sequence[str], line: int
     body.types.setdefault(index.on, index.schema.types)
 
 
-def _read_build(body: _Body, words: list[str], nested: Sequence[str], line: int) -> None:
+def _read_build(body: _Body, words: list[str], nested: Sequence[str]) -> None:
     id = _BUILD.read("build", words)["id"]
     if not any(nested):
         raise DirectiveError(f"build id={id} has no expression below it")
-    relation = parse_relation(nested, first_line=line + 1, env=body.types)
+    # Lines are counted from the expression's first one, so that an error does not change with what stands above.
+    relation = parse_relation(nested, env=body.types)
     types = relation_types(relation, body.types)
     fields = tuple([Field(f"column{i}", type.type, type.nullable) for i, type in enumerate(types)])
     body.builds.append(BuildDesc(id, relation, Schema(fields)))
     body.types[id] = types
 
 
-def _read_export(body: _Body, words: list[str], nested: Sequence[str], line: int) -> None:
+def _read_export(body: _Body, words: list[str], nested: Sequence[str]) -> None:
     _refuse_nested("export", nested)
     kind = next((word.removeprefix("kind=") for word in words if word.startswith("kind=")), "index")
     signature = _EXPORTS.get(kind)

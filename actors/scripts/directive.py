@@ -22,10 +22,9 @@ OK: Output = ("ok",)
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A directive's body; ``line`` is the number of its first line in the file."""
+    """A directive's body."""
 
     lines: Sequence[str]
-    line: int
 
     @property
     def content(self) -> list[str]:

@@ -56,4 +56,4 @@ def _read_step(stanza: Stanza) -> Step:
             raise ScriptSyntaxError(f"{stanza.directive} has no body", stanza.body_line + offset)
         if line and directive.body is BodyKind.INDENTED and not line[0].isspace():
             raise ScriptSyntaxError(f"the body of {stanza.directive} must be indented", stanza.body_line + offset)
-    return Step(stanza, directive, arguments, Body(stanza.body, stanza.body_line))
+    return Step(stanza, directive, arguments, Body(stanza.body))

@@ -158,10 +158,11 @@ def _metrics(session: Session, arguments: Arguments, body: Body) -> Output:
     name, minus, limit = arguments["name"], arguments.get("minus"), arguments.get("max")
 
     def value() -> int:
-        counters = session.counters()
+        replica = session.counters()
+        counters = session.client.counts | replica
         for asked in (name, minus):
             if asked is not None and asked not in counters:
-                raise DirectiveError(f"there is no counter {asked}; there are {', '.join(sorted(counters))}")
+                raise DirectiveError(f"there is no counter {asked}; there are {', '.join(sorted(replica))}")
         return counters[name] - (counters[minus] if minus is not None else 0)
 
     if limit is None:

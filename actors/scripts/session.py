@@ -74,11 +74,11 @@ class Session:
         return self._dispatcher.services.ids.fresh()
 
     def counters(self) -> dict[str, int]:
-        """The counters of the replica, and of the messages exchanged with it."""
+        """The counters of the replica."""
         workers = [
             cast(dict[str, int], worker.ask(ReadCounters(), timeout=self.timeout)) for worker in self.replica.workers
         ]
-        total = self.client.counts | workers[0]
+        total = dict(workers[0])
         for name in PER_WORKER:
             total[name] = sum(counters[name] for counters in workers)
         return total

@@ -13,7 +13,7 @@ from ...messages.dataflows import CopyTo, IndexImport, MaterializedView, RenderD
 from ...messages.errors import ProtocolError
 from ...messages.frontiers import is_beyond, less_than, show_frontier
 from ...messages.ids import GlobalId
-from ..storage.messages import Appended, UpperMismatch
+from .appends import Appends
 from .copy_to import CopyToSink
 from .counters import DATAFLOWS_CREATED, DATAFLOWS_DROPPED
 from .feeds import Feeds
@@ -29,15 +29,16 @@ from .subscribe import SubscribeSink
 class Dataflows:
     """The commands about dataflows and collections."""
 
-    def __init__(self, state: ComputeState, link: Link, feeds: Feeds, stepping: Stepping, trust: bool) -> None:
+    def __init__(
+        self, state: ComputeState, link: Link, feeds: Feeds, appends: Appends, stepping: Stepping, trust: bool
+    ) -> None:
         """``trust``: load the Python functions in plans (which runs code of whoever sent them)."""
         self._state = state
         self._link = link
         self._feeds = feeds
         self._stepping = stepping
         self._trust = trust
-        self._writers: dict[GlobalId, MaterializedViewSink] = {}
-        """The sink that keeps a shard."""
+        self._appends = appends
 
     def create(self, command: CreateDataflow) -> None:
         """Render a dataflow, suspended; or record its exports as peers, when the other runtime renders its class.
@@ -174,12 +175,6 @@ class Dataflows:
         elif message.dataflow >= self._state.next_dataflow or (message.dataflow < 0 and self._state.config is None):
             self._state.early.setdefault(message.dataflow, []).append(message)
 
-    def append_answered(self, message: Appended | UpperMismatch) -> None:
-        """Take what became of a sink's append."""
-        sink = self._writers.get(message.shard)
-        if sink is not None:
-            sink.answered(message)
-
     def _deliver(self, running: RunningDataflow, message: Exchanged | SinkPart) -> None:
         if isinstance(message, Exchanged):
             running.dataflow.receive(message.channel, message.sender, message.chunk)
@@ -230,8 +225,9 @@ class Dataflows:
             case Subscribe():
                 return SubscribeSink(link, number, sink.id, description.schema_of(sink.on), description.as_of)
             case MaterializedView(shard):
-                self._writers[shard] = writer = MaterializedViewSink(
+                return MaterializedViewSink(
                     link,
+                    self._appends,
                     lambda take: self._feeds.follow_whole(running, shard, take),
                     number,
                     sink.id,
@@ -239,7 +235,6 @@ class Dataflows:
                     description.as_of,
                     self._state.worker,
                 )
-                return writer
             case CopyTo(path):
                 return CopyToSink(link, number, sink.id, path, description.schema_of(sink.on), self._state.worker)
 
@@ -256,11 +251,8 @@ class Dataflows:
         state, id, running = self._state, collection.id, collection.running
         del state.collections[id]
         del running.exports[id]
-        sink = collection.sink
-        if sink is not None:
-            sink.drop()
-            if isinstance(sink, MaterializedViewSink) and self._writers.get(sink.shard) is sink:
-                del self._writers[sink.shard]
+        if collection.sink is not None:
+            collection.sink.drop()
         trace = state.traces.pop(id, None)
         if trace is not None:
             trace.allow_compaction(None)

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from ...dataflow.arrangements.updates import Chunk, Updates, concat_updates
 from ...messages.frontiers import MINIMUM, Frontier, Timestamp, less_than, minimum
 from ...messages.ids import GlobalId
-from ..storage.messages import Appended, CompareAndAppend, UpperMismatch
+from ..storage.messages import CompareAndAppend
+from .appends import Answer, Appends
 from .feeds import Take
 from .link import Link
 from .messages import DataflowNumber, SinkPart
@@ -30,6 +31,7 @@ class MaterializedViewSink(Sink):
     def __init__(
         self,
         link: Link,
+        appends: Appends,
         follow: Callable[[Take], None],
         dataflow: DataflowNumber,
         id: GlobalId,
@@ -43,7 +45,8 @@ class MaterializedViewSink(Sink):
         self._follow = follow
         self._dataflow = dataflow
         self._id = id
-        self.shard = shard
+        self._appends = appends
+        self._shard = shard
         self._worker = worker
         self._owner = id.number % workers
         self._read_only = True
@@ -90,7 +93,7 @@ class MaterializedViewSink(Sink):
         self._read_only = False
         self._append()
 
-    def answered(self, answer: Appended | UpperMismatch) -> None:
+    def answered(self, answer: Answer) -> None:
         """What became of the append that was under way."""
         self._appending = False
         self._appended = answer.upper
@@ -109,7 +112,8 @@ class MaterializedViewSink(Sink):
         self._appending = True
         oks = self._oks.settle(lower, upper)
         errs = self._errs.settle(lower, upper)
-        self._link.storage.tell(CompareAndAppend(self.shard, lower, upper, oks, self._link.own, errs))
+        append = CompareAndAppend(self._shard, lower, upper, oks, self._link.own, errs)
+        self._appends.send(append, self.answered)
 
 
 class _Difference:

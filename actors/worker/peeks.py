@@ -102,13 +102,15 @@ class Peeks:
         if message.error is not None:
             self._answer(peek, PeekError(message.error))
             return
-        builder = self._builder(peek, tuple([field.type for field in peek.result.fields]))
         updates = message.updates
-        if updates is not None and len(updates):
-            builder = self._builder(peek, updates.types)
-            if isinstance(builder, PeekResultBuilder):
-                builder.add(updates)
-        self._answer(peek, builder if isinstance(builder, PeekError) else builder.result())
+        # The rows say of what types they are; without rows there is nothing to compute either.
+        builder = self._new_builder(peek, None) if updates is None else self._builder(peek, updates.types)
+        if isinstance(builder, PeekError):
+            self._answer(peek, builder)
+            return
+        if updates is not None:
+            builder.add(updates)
+        self._answer(peek, builder.result())
 
     def _read_shard(self, peek: Peek, shard: GlobalId) -> None:
         if peek.literal_constraints is not None:
@@ -168,6 +170,9 @@ class Peeks:
                 program = self._program(peek.map_filter_project, types)
             except PillionError as error:
                 return PeekError(str(error))
+        return self._new_builder(peek, program)
+
+    def _new_builder(self, peek: Peek, program: MfpProgram | None) -> PeekResultBuilder:
         settings = self._state.settings
         return PeekResultBuilder(peek, program, settings.get(MAX_RESULT_SIZE), settings.get(STASH_THRESHOLD))
 

@@ -31,6 +31,7 @@ from ..dispatch.base import SystemActor
 from ..introspection.log import Introspection
 from ..settings import IDLE_SECONDS, IDLE_SLICE
 from ..storage.messages import Appended, ShardChanges, ShardRead, ShardSnapshot, SnapshotRefused, UpperMismatch
+from .appends import Appends
 from .counters import COMMANDS_REFUSED, read_counters
 from .dataflows import Dataflows
 from .feeds import Feeds
@@ -96,9 +97,10 @@ class Worker(SystemActor):
         clock = self.services.clock
         self._link = Link(self.state, self.actor_ref, storage)
         self._feeds = Feeds(self.state, self._link)
+        self._appends = Appends(self._link)
         self._peeks = Peeks(self.state, self._link, trust)
         self._stepping = Stepping(self.state, self._link, self._peeks, clock)
-        self._dataflows = Dataflows(self.state, self._link, self._feeds, self._stepping, trust)
+        self._dataflows = Dataflows(self.state, self._link, self._feeds, self._appends, self._stepping, trust)
         self._reconciler = Reconciler(self.state, self._dataflows, self._stepping)
         self._introspection = Introspection(self.state, self._dataflows.render, self._stepping.run, clock.now)
         self._commands: dict[type, Callable[[Any], None]] = {
@@ -211,7 +213,7 @@ class Worker(SystemActor):
         self._finish()
 
     def append_answered(self, message: Appended | UpperMismatch) -> None:
-        self._dataflows.append_answered(message)
+        self._appends.answered(message)
         self._finish()
 
     # --- From fellow workers and from itself ---
