@@ -8,10 +8,10 @@ one operator, so it holds the present only and changes in place:
   merged; a row whose multiplicity becomes zero stays where it is, *dead*, and comes back to life when it is inserted
   again.
 
-Invariant: every entry is in exactly one run. So the first live rows of a group are among the first live ones of each
-run, and reading them takes no more than a few rows of each, whatever the size of the group. Dead rows that a read
-passes over are charged to their run; a run whose charge exceeds its size is rewritten without them. A read therefore
-costs, amortized, O(sqrt(n)) even when a group is deleted row by row from its end.
+Invariant: every row that is not gone is in exactly one run. So the first live rows of a group are among the first live
+ones of each run, and reading them takes no more than a few rows of each, whatever the size of the group. Dead rows
+that a read passes over are charged to their run; a run whose charge exceeds its size is rewritten without them. A read
+therefore costs, amortized, O(sqrt(n)) even when a group is deleted row by row from its end.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .batch import expand
 from .hash_index import Entries
 from .row_store import grown
 from .row_table import RowTable, different_entries
+from .runs import Groups, Run, RunMerge
 
-Groups = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int64]
 
 _CLEAN_FROM = 256
@@ -38,18 +38,9 @@ _CLEAN_FROM = 256
 _LOOSE_RUNS = 6
 _LOOSE_ROWS = 1024
 """So many runs, of so few rows together, may trail behind unmerged."""
-
-
-@dataclass(slots=True, eq=False)
-class Run:
-    """Entries sorted by group, then order; ``charge`` counts the dead ones that reads passed over."""
-
-    groups: Groups
-    entries: Entries
-    charge: int = 0
-
-    def __len__(self) -> int:
-        return len(self.entries)
+_AT_ONCE = 1 << 14
+_LEAST_FUEL = 2048
+"""Rows that are merged at once, and the least that a change merges otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +78,7 @@ class OrderedRows:
         rows: every row under an entry: the group's number, then the columns.
     """
 
-    __slots__ = ("_counts", "_dead", "_gone", "_keys", "_negative", "_present", "_runs", "_totals", "rows")
+    __slots__ = ("_counts", "_dead", "_gone", "_keys", "_merge", "_negative", "_present", "_runs", "_totals", "rows")
 
     def __init__(self, types: Sequence[SqlType], keys: Sequence[SortKey]) -> None:
         self.rows = RowTable((SqlType.BIGINT, *types))
@@ -95,6 +86,7 @@ class OrderedRows:
         self._counts: Counts = np.zeros(self.rows.capacity, np.int64)
         self._present: Mask = np.zeros(self.rows.capacity, np.bool_)
         self._runs: list[Run] = []
+        self._merge: RunMerge | None = None
         self._dead = 0
         self._gone: list[Entries] = []
         self._totals: Counts = np.zeros(0, np.int64)
@@ -151,15 +143,15 @@ class OrderedRows:
         self._dead += int(np.count_nonzero(old & (after == 0))) - int(np.count_nonzero(old & (before == 0)))
         if not old.all():
             self._enter(entries[~old])
-        if self._dead > _CLEAN_FROM and 2 * self._dead > len(table):
-            self._merge(0)
+        self._tidy(max(_LEAST_FUEL, 8 * len(entries)))
         return Applied(entries, before, after)
 
     def first(self, groups: Groups, need: int | None, *, reverse: bool = False) -> Listing:
         """The first live rows of these groups (different ones), or the last.
 
         Args:
-            need: at least so many rows (one or more) of each group, counted with their multiplicities; None for all.
+            need: so many rows (one or more) of each group, counted with their multiplicities; None for all. What the
+                listing has beyond them may have gaps.
             reverse: from the end of the order; the listing is reversed, too.
         """
         found: list[tuple[Indices, Entries]] = []
@@ -213,7 +205,7 @@ class OrderedRows:
             active, begin, end, missing = active[more], begin[more], end[more], missing[more]
             width *= 2
         run.charge += passed
-        if run.charge > len(run) + _CLEAN_FROM:
+        if run.charge > len(run) + _CLEAN_FROM and (self._merge is None or run not in self._merge.inputs):
             self._clean(run)
         return parts
 
@@ -231,7 +223,7 @@ class OrderedRows:
         return column.values
 
     def _enter(self, entries: Entries) -> None:
-        """Make a run of new entries, and merge runs as their sizes ask for."""
+        """Make a run of new entries."""
         alive = self._counts[entries] != 0
         if not alive.all():
             self._gone.append(entries[~alive])
@@ -240,16 +232,6 @@ class OrderedRows:
                 return
         self._present[entries] = True
         self._runs.append(self._sorted(entries))
-        tail = 0
-        merge_from: int | None = None
-        for i in range(len(self._runs) - 1, -1, -1):
-            size = len(self._runs[i])
-            behind = len(self._runs) - i
-            if 2 * tail >= size and (behind >= _LOOSE_RUNS or tail >= _LOOSE_ROWS):
-                merge_from = i
-            tail += size
-        if merge_from is not None:
-            self._merge(merge_from)
 
     def _sorted(self, entries: Entries) -> Run:
         groups, *columns = self.rows.take(entries)
@@ -257,11 +239,54 @@ class OrderedRows:
         order = sort_rows(groups.values, columns, self._keys)
         return Run(groups.values[order], entries[order])
 
-    def _merge(self, position: int) -> None:
-        """Make one run of those from a position on, without their dead rows."""
-        entries = np.concatenate([r.entries for r in self._runs[position:]])
-        entries = self._without_dead(entries)
-        self._runs[position:] = [self._sorted(entries)] if len(entries) else []
+    def _tidy(self, fuel: int) -> None:
+        """Merge what is due: at once when it is little, else about ``fuel`` rows of it."""
+        merge = self._merge
+        free = self._runs.index(merge.inputs[-1]) + 1 if merge is not None else 0
+        due = self._due(free)
+        if due is not None:
+            inputs = tuple(self._runs[due:])
+            size = sum([len(r) for r in inputs])
+            if size <= _AT_ONCE:
+                self._advance(RunMerge(inputs), size)
+            elif merge is None:
+                merge = self._merge = RunMerge(inputs)
+        if merge is not None and self._advance(merge, fuel):
+            self._merge = None
+
+    def _due(self, free: int) -> int | None:
+        """From which run on to merge, those from ``free`` on being in no merge yet."""
+        runs = self._runs
+        if not free and self._dead > _CLEAN_FROM and 2 * self._dead > len(self.rows):
+            return 0
+        due: int | None = None
+        tail = 0
+        for i in range(len(runs) - 1, free - 1, -1):
+            size = len(runs[i])
+            if 2 * tail >= size and (len(runs) - i >= _LOOSE_RUNS or tail >= _LOOSE_ROWS):
+                due = i
+            tail += size
+        return due
+
+    def _advance(self, merge: RunMerge, fuel: int) -> bool:
+        """Merge about ``fuel`` more rows; whether that was all."""
+        entries = merge.take(fuel)
+        live = self._counts[entries] != 0
+        if not live.all():
+            merge.dropped.append(entries[~live])
+            entries = entries[live]
+        merge.parts.append(self._sorted(entries))
+        if not merge.done:
+            return False
+        at = self._runs.index(merge.inputs[0])
+        merged = merge.result()
+        self._runs[at : at + len(merge.inputs)] = [merged] if len(merged) else []
+        if merge.dropped:
+            # Some may have come back to life since.
+            revived = self._without_dead(np.concatenate(merge.dropped))
+            if len(revived):
+                self._runs.append(self._sorted(revived))
+        return True
 
     def _clean(self, run: Run) -> None:
         """Rewrite a run without its dead rows."""

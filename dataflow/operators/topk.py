@@ -14,8 +14,9 @@ from ...messages.frontiers import Timestamp
 from ...messages.plans import TopKNode
 from ...messages.types import ColumnType
 from ..arrangements.hash_index import Entries
-from ..arrangements.ordered import Groups, OrderedRows
+from ..arrangements.ordered import OrderedRows
 from ..arrangements.row_table import RowTable
+from ..arrangements.runs import Groups
 from ..arrangements.updates import Chunk, Updates, concat_optional, uniform
 from ..columns.column import Mask
 from ..columns.sorting import SortKey

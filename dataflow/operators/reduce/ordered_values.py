@@ -9,8 +9,9 @@ import numpy as np
 
 from ....messages.types import SqlType
 from ...arrangements.hash_index import Entries
-from ...arrangements.ordered import Groups, OrderedRows
+from ...arrangements.ordered import OrderedRows
 from ...arrangements.row_store import column_store
+from ...arrangements.runs import Groups
 from ...columns.column import Column, Mask, concat_columns
 from ...columns.sorting import SortKey
 from ..events import Events

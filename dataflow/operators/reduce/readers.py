@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 
 from ....messages.scalars import UserFunction
 from ....messages.types import NUMERIC_SCALE, SqlType
-from ...arrangements.ordered import Groups, OrderedRows
+from ...arrangements.ordered import OrderedRows
+from ...arrangements.runs import Groups
 from ...columns.column import ArrowColumn, Column, FixedColumn, Indices, column_from_arrow, empty_column
 from ...columns.placement import spread
 from . import limbs
