@@ -64,6 +64,7 @@ from pillion.messages.dataflows import (
 )
 from pillion.messages.frontiers import Frontier, Timestamp
 from pillion.messages.ids import GlobalId
+from pillion.messages.plans import MapFilterProject
 from pillion.messages.relations import Order
 from pillion.messages.responses import (
     Canceled,
@@ -361,6 +362,12 @@ def test_a_shard_is_read_through_the_storage(bench: Bench) -> None:
     bench.storage.expect(ReadShard, shard=SHARD, token="p", timestamp=4, worker=0, workers=1)
     assert rows_in(answered(bench.send(ShardRead("p", updates(4, (1, "a")))))) == [(1, "a")]
     assert bench.send(ShardRead("p", None)) == []
+
+
+def test_a_shard_without_rows_is_read_with_any_program(bench: Bench) -> None:
+    narrowed = MapFilterProject(2, projection=(1,))
+    bench.send(Peek("p", ShardTarget(SHARD), 4, Schema(SCHEMA.fields[1:]), map_filter_project=narrowed))
+    assert rows_in(answered(bench.send(ShardRead("p", None)))) == []
 
 
 def test_a_shard_read_can_fail_or_be_canceled(bench: Bench) -> None:
