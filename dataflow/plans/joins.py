@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from ...messages.ids import GlobalId
 from ...messages.plans import Arrange, JoinNode, MapFilterProject
-from ...messages.relations import ArrangeBy, Filter, Get, Join, Map, Project, Relation
+from ...messages.relations import ArrangeBy, Filter, Get, Map, Project, Relation
 from ...messages.scalars import Call, ColumnRef, Literal, Scalar
 from .available import Available
 from .failing import may_fail
 from .graph import PlanGraph
 from .join_classes import JoinConditions
+from .join_flatten import FlatJoin
 from .join_order import InputTraits, join_keys, join_order
 from .mfp import (
     compose,
@@ -79,12 +80,13 @@ class Step:
 
 
 class JoinPlanner:
-    """Plans one join below one ``MapFilterProject``."""
+    """Plans one join."""
 
     def __init__(
-        self, join: Join, graph: PlanGraph, available: Available, types: TypeTable, build: Build, *, reorder: bool
+        self, join: FlatJoin, graph: PlanGraph, available: Available, types: TypeTable, build: Build, *, reorder: bool
     ) -> None:
-        self._join = join
+        self._inputs = join.inputs
+        self._mfp = join.mfp
         self._graph = graph
         self._available = available
         self._table = types
@@ -92,20 +94,20 @@ class JoinPlanner:
         self._reorder = reorder
         arities = [types.arity(input) for input in join.inputs]
         self._offsets = [sum(arities[:position]) for position in range(len(arities))]
-        self._conditions = JoinConditions(arities, types.types(join))
-        for members in join.equivalences:
+        self._conditions = JoinConditions(arities, join.types)
+        for members in join.classes:
             self._conditions.add_class(members)
 
-    def plan(self, mfp: MapFilterProject) -> int:
-        """The node of the join with ``mfp`` on top."""
-        rest = self._take_predicates(mfp)
+    def plan(self) -> int:
+        """The node of the join with what is on top of it."""
+        rest = self._take_predicates(self._mfp)
         self._conditions.restrict_inputs()
         order = self._order()
         steps = self._steps(order)
         if not steps:
             conditions = [*self._conditions.local[0], *self._conditions.across]
             first = MapFilterProject(rest.arity, (), tuple(conditions), tuple(range(rest.arity)))
-            return self._build(self._join.inputs[0], compose(first, rest))
+            return self._build(self._inputs[0], compose(first, rest))
         side = self._arranged(order[0], [left for left, _ in steps[0].keys], self._needed(-1, steps, rest))
         for position, step in enumerate(steps):
             right = self._arranged(step.input, [key for _, key in step.keys], self._needed(position - 1, steps, rest))
@@ -132,11 +134,11 @@ class JoinPlanner:
 
     def _order(self) -> tuple[int, ...]:
         if not self._reorder:
-            return tuple(range(len(self._join.inputs)))
-        return join_order(self._conditions, [self._traits(input) for input in range(len(self._join.inputs))])
+            return tuple(range(len(self._inputs)))
+        return join_order(self._conditions, [self._traits(input) for input in range(len(self._inputs))])
 
     def _traits(self, input: int) -> InputTraits:
-        relation = self._join.inputs[input]
+        relation = self._inputs[input]
         key = unique_key(relation, self._table.arity)
         offset = self._offsets[input]
 
@@ -214,7 +216,7 @@ class JoinPlanner:
 
         predicates = [own(predicate) for predicate in self._conditions.local[input]]
         mfp = from_expressions(arity, predicates, [own(output) for output in outputs])
-        node = self._build(self._join.inputs[input], mfp)
+        node = self._build(self._inputs[input], mfp)
         layout: dict[Scalar, Scalar] = {output: ColumnRef(position) for position, output in enumerate(outputs)}
         arranged = self._graph.add(Arrange(self._graph.types(node), node, tuple([layout[key] for key in keys])))
         return Side(arranged, len(outputs), layout)
@@ -238,7 +240,7 @@ class JoinPlanner:
 
     def _imported(self, input: int, keys: Sequence[Scalar]) -> Side | None:
         """The input as an imported arrangement by exactly these keys, with what is to be done row by row on top."""
-        base = self._base(self._join.inputs[input])
+        base = self._base(self._inputs[input])
         if base is None:
             return None
         id, mfp = base
@@ -270,7 +272,7 @@ class JoinPlanner:
 
     def _index_order(self, input: int, keys: Sequence[Scalar]) -> list[int] | None:
         """The order of the keys in which an imported index of the input has them."""
-        base = self._base(self._join.inputs[input])
+        base = self._base(self._inputs[input])
         if base is None:
             return None
         id, mfp = base

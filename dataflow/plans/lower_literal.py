@@ -38,6 +38,7 @@ from ...messages.scalars import ColumnRef
 from .aggregates import aggregate_kind
 from .available import Available
 from .graph import PlanGraph
+from .join_flatten import FlatJoin
 from .joins import JoinPlanner
 from .mfp import of_node
 from .type_table import TypeTable
@@ -71,9 +72,9 @@ class LiteralLowering:
                 return graph.separate(self.build(input), of_node(relation, self._table.arity(input)))
             case FlatMap(input, function, arguments):
                 return graph.add(FlatMapNode(types, self.build(input), function, arguments))
-            case Join():
-                planner = JoinPlanner(relation, graph, self._available, self._table, self._below, reorder=False)
-                return planner.plan(MapFilterProject.identity(len(types)))
+            case Join(inputs, equivalences):
+                join = FlatJoin(inputs, types, equivalences, MapFilterProject.identity(len(types)))
+                return JoinPlanner(join, graph, self._available, self._table, self._below, reorder=False).plan()
             case Reduce(input, group_by, aggregates):
                 planned = tuple([PlannedAggregate(aggregate, aggregate_kind(aggregate)) for aggregate in aggregates])
                 return graph.add(ReduceNode(types, self.build(input), group_by, planned))

@@ -52,6 +52,7 @@ from .available import Available
 from .constraints import extract_literal_constraints
 from .failing import may_fail
 from .graph import LocalUse, PlanGraph
+from .join_flatten import flatten_join
 from .joins import JoinPlanner
 from .mfp import compose, demand, from_expressions, inline, inlined, mfp_types, narrow, of_node, renumber, simplify
 from .trees import columns_of, substitute
@@ -96,7 +97,8 @@ class OptimizedLowering:
             case FlatMap():
                 return self._flat_map(relation, types, mfp)
             case Join():
-                return JoinPlanner(relation, graph, self._available, self._table, self.build, reorder=True).plan(mfp)
+                flat = flatten_join(relation, self._table, mfp)
+                return JoinPlanner(flat, graph, self._available, self._table, self.build, reorder=True).plan()
             case Reduce(input, group_by, aggregates):
                 return self._reduce(input, group_by, aggregates, mfp)
             case Distinct(input, project):

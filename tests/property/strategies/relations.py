@@ -169,7 +169,18 @@ class _Builder:
                 lambda columns: st.lists(st.sampled_from(columns), min_size=2, max_size=3, unique=True)
             )
             classes = [tuple(found) for found in self._draw(st.lists(members, max_size=2))]
+        if by_type and not self._vocabulary.failing and not self._draw(st.integers(0, 3)):
+            types = [type for input in inputs for type in self._types(input, scope)]
+            classes.append(self._computed_class(by_type, types))
         return Join(tuple(inputs), tuple(classes))
+
+    def _computed_class(
+        self, columns: Mapping[SqlType, list[ColumnRef]], types: Sequence[ColumnType]
+    ) -> tuple[Scalar, ...]:
+        """A column that equals an expression. One that can fail would: for which rows is not promised."""
+        type = self._draw(st.sampled_from(list(columns)))
+        computed = self._draw(scalars(types, self._vocabulary, type))
+        return (self._draw(st.sampled_from(columns[type])), computed)
 
     def _combined(self, size: int, scope: Mapping[str, Types]) -> Relation:
         """Relations of equal types: their union, or one without the other."""
