@@ -17,11 +17,12 @@ from ...messages.types import ColumnType, SqlType
 from ..columns.column import Column
 from . import arithmetic, comparisons, conditionals, dates, logic, mathematics, texts
 from .casts import cast
+from .distinct_values import by_distinct_values
 from .nodes import Node, column_node, error_node, fold, literal_node
 from .promotion import common_type, promote
 from .typing import argument_types, scalar_type
 from .user_functions import user_call
-from .vectors import Errors, to_column
+from .vectors import Errors, is_arrow, to_column
 
 DATES = (SqlType.DATE, SqlType.TIMESTAMP)
 
@@ -87,7 +88,17 @@ class Compiler:
         if isinstance(scalar, LiteralError):
             return error_node(wanted or scalar_type(scalar, self.types).type, scalar.message)
         node = self._compile(scalar)
-        return node if wanted is None else cast(node, wanted)
+        if wanted is not None:
+            node = cast(node, wanted)
+        text = self._only_text(scalar, node)
+        return node if text is None else by_distinct_values(node, text)
+
+    def _only_text(self, scalar: Scalar, node: Node) -> int | None:
+        """The column of text or bytea that is the only one that a built-in function reads."""
+        if len(node.columns) != 1 or isinstance(scalar, ColumnRef) or _calls_user(scalar):
+            return None
+        (index,) = node.columns
+        return index if index < self._arity and is_arrow(self.types[index].type) else None
 
     def _compile(self, scalar: Scalar) -> Node:
         match scalar:
@@ -137,6 +148,20 @@ class Compiler:
         if function in _OPERATORS:
             return None if any(type in DATES for type in types) and result is not SqlType.DOUBLE else _operands(types)
         return None
+
+
+def _calls_user(scalar: Scalar) -> bool:
+    match scalar:
+        case CallUser():
+            return True
+        case Call(_, arguments):
+            return any(_calls_user(argument) for argument in arguments)
+        case Cast(input):
+            return _calls_user(input)
+        case If(condition, then, otherwise):
+            return any(_calls_user(part) for part in (condition, then, otherwise))
+        case _:
+            return False
 
 
 _COMPARISONS = frozenset(("=", "!=", "<", "<=", ">", ">="))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from ...messages.errors import ExpressionError, FunctionArgumentsError
@@ -12,6 +13,11 @@ from .promotion import can_cast, promote
 
 UNDECIDED = ColumnType(SqlType.TEXT, nullable=False)
 """The type of an expression that always fails, where nothing around it asks for another."""
+
+
+_CANDIDATES = (SqlType.TEXT, SqlType.BOOLEAN, SqlType.BIGINT, SqlType.TIMESTAMP)
+_SEARCHED = 3
+"""Of so many arguments that always fail, types are tried independently; further ones take the last one's."""
 
 
 def scalar_type(scalar: Scalar, inputs: Sequence[ColumnType]) -> ColumnType:
@@ -30,22 +36,25 @@ def argument_types(call: Call, inputs: Sequence[ColumnType]) -> tuple[ColumnType
         ExpressionError: an argument is ill-formed.
     """
     types = [_infer(argument, inputs) for argument in call.arguments]
-    if all(type is not None for type in types):
-        return tuple(type for type in types if type is not None)
-    stand_in = next((type for type in types if type is not None), None)
-    if stand_in is None:
-        stand_in = _acceptable(call.function, len(types))
-    return tuple(ColumnType(stand_in.type, nullable=False) if type is None else type for type in types)
+    known = [type for type in types if type is not None]
+    if len(known) == len(types):
+        return tuple(known)
+    return _stand_ins(call.function, types)
 
 
-def _acceptable(function: str, arity: int) -> ColumnType:
-    """Some type that a function takes in every place, so that a call of failing arguments alone can be typed."""
+def _stand_ins(function: str, types: Sequence[ColumnType | None]) -> tuple[ColumnType, ...]:
+    """Types that a function takes, the given ones where they are known."""
     entry = FUNCTIONS.get(function)
-    if entry is not None and entry.minimum <= arity <= entry.maximum:
-        for type in (SqlType.TEXT, SqlType.BOOLEAN, SqlType.BIGINT, SqlType.TIMESTAMP):
-            if entry.rule([type] * arity) is not None:
-                return ColumnType(type, nullable=False)
-    return UNDECIDED
+    candidates = (*(type.type for type in types if type is not None), *_CANDIDATES)
+    missing = sum(type is None for type in types)
+    for chosen in itertools.product(candidates, repeat=min(missing, _SEARCHED)):
+        fill = iter((*chosen, *[chosen[-1]] * (missing - len(chosen))))
+        filled = tuple(ColumnType(next(fill), nullable=False) if type is None else type for type in types)
+        if entry is None or not entry.minimum <= len(filled) <= entry.maximum:
+            return filled
+        if entry.rule([type.type for type in filled]) is not None:
+            return filled
+    return tuple(UNDECIDED if type is None else type for type in types)
 
 
 def _infer(scalar: Scalar, inputs: Sequence[ColumnType]) -> ColumnType | None:
