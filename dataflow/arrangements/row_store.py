@@ -134,6 +134,11 @@ class ArrowStore(ColumnStore):
 
     def take(self, entries: Entries) -> Column:
         positions = self._positions[entries]
+        if len(positions) == 1 and positions[0] >= 0:
+            position = int(positions[0])
+            part = bisect_right(self._starts, position) - 1
+            position -= self._starts[part]
+            return self._parts[part].slice(position, position + 1)
         if len(positions) and positions.min() < 0:
             written = np.flatnonzero(positions >= 0)
             return spread(self._at(positions[written]), written, len(positions))
@@ -154,11 +159,6 @@ class ArrowStore(ColumnStore):
         parts = self._parts
         if not len(positions):
             return empty_column(self._type)
-        if len(positions) == 1:
-            position = int(positions[0])
-            part = bisect_right(self._starts, position) - 1
-            position -= self._starts[part]
-            return parts[part].slice(position, position + 1)
         if len(parts) == 1:
             return parts[0].take(positions)
         which = np.searchsorted(self._starts, positions, "right") - 1

@@ -31,7 +31,7 @@ def sort_rows(groups: npt.NDArray[np.int64], columns: Sequence[Column], keys: Se
     only equal rows of a group are in no particular order.
     """
     codes = [array for key in reversed(keys) for array in _codes(columns[key.column], key)]
-    permutation = _sort((*codes, groups))
+    permutation = sort_by((*codes, groups))
     chosen = {key.column for key in keys}
     rest = [i for i in range(len(columns)) if i not in chosen]
     if not rest or len(permutation) < 2:
@@ -45,12 +45,13 @@ def sort_rows(groups: npt.NDArray[np.int64], columns: Sequence[Column], keys: Se
     places, run = _runs(tied)
     rows = permutation[places]
     codes = [array for i in reversed(rest) for array in _codes(columns[i].take(rows), SortKey(i))]
-    permutation[places] = rows[_sort((*codes, run))]
+    permutation[places] = rows[sort_by((*codes, run))]
     return permutation
 
 
-def _sort(keys: Sequence[npt.NDArray[Any]]) -> Indices:
-    """What ``np.lexsort`` does (the last key is the first to sort by), in one sort instead of one for each key.
+def sort_by(keys: Sequence[npt.NDArray[Any]]) -> Indices:
+    """The permutation that ``np.lexsort`` gives (the last key is the first to sort by), by one sort instead of one for
+    each key.
 
     The most significant 64 bits of all keys together are sorted, and then what is equal in these.
     """

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrangements.hash_index import Entries
 from ..arrangements.row_table import RowTable
 from ..arrangements.updates import Diffs, Updates, error_updates, uniform
-from ..columns.column import Column, Mask, concat_columns
+from ..columns.column import Column, Mask
 from .events import Events
 
 
@@ -53,9 +53,8 @@ def _changes_at_once(events: Events, keys: RowTable, columns: Sequence[Column], 
     retractions, insertions = int(np.count_nonzero(old)), int(np.count_nonzero(new))
     # Often everything changes, or everything is new: then there is nothing to pick out.
     if retractions == insertions == count:
-        rows = [concat_columns((c, c)) for c in keys.take(entries)]
-        return Updates((*rows, *columns), uniform(int(events.times[0]), 2 * count), _signs(count, count))
-    if not retractions and insertions == count:
+        entries = np.concatenate((entries, entries))
+    elif not retractions and insertions == count:
         columns = [c.slice(count, 2 * count) for c in columns]
     elif not insertions and retractions == count:
         columns = [c.slice(0, count) for c in columns]

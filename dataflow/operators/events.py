@@ -17,6 +17,7 @@ from ..arrangements.hash_index import Entries
 from ..arrangements.row_table import different_entries
 from ..arrangements.updates import Times, squeeze
 from ..columns.column import Indices
+from ..columns.sorting import sort_by
 
 Numbers = npt.NDArray[np.int64]
 
@@ -163,7 +164,7 @@ def find_events(rows: Entries, times: Times, capacity: int) -> Events:
     if times.strides == (0,):
         entries = different_entries(rows, capacity)
         return Events(rows, entries, times[: len(entries)], None)
-    order = np.lexsort((times, rows))
+    order = sort_by((times, rows))
     sorted_rows = rows[order]
     sorted_times = times[order]
     new_entry = np.ones(size, np.bool_)

@@ -109,6 +109,14 @@ class Accumulator(abc.ABC):
         """Whether nothing is accumulated in these states."""
         return np.logical_not(states.any(axis=0))
 
+    def _validity(self, counts: npt.NDArray[np.int64]) -> Mask | None:
+        """The validity of an aggregate that is NULL without values."""
+        if not self._counts:
+            # Every row has a value; where there are no rows there is no result.
+            return None
+        valid = counts != 0
+        return None if valid.all() else valid
+
     @abc.abstractmethod
     def _add(self, argument: Argument, block: Block) -> tuple[Block, Block | None]:
         """As :meth:`add`, apart from the count of values."""
@@ -116,9 +124,3 @@ class Accumulator(abc.ABC):
     @abc.abstractmethod
     def _result(self, states: Block, counts: npt.NDArray[np.int64]) -> Outcome:
         """As :meth:`result`, given the number of values that are not NULL."""
-
-
-def valid_where(counts: npt.NDArray[np.int64]) -> Mask | None:
-    """The validity of an aggregate that is NULL without values."""
-    valid = counts != 0
-    return None if valid.all() else valid

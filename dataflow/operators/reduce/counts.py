@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ....messages.types import SqlType
 from ...columns.column import FixedColumn
-from .accumulator import Accumulator, Argument, Block, Outcome, valid_where
+from .accumulator import Accumulator, Argument, Block, Outcome
 
 
 class Count(Accumulator):
@@ -43,4 +43,4 @@ class Truth(Accumulator):
 
     def _result(self, states: Block, counts: npt.NDArray[np.int64]) -> Outcome:
         values = states[0] == counts if self._every else states[0] > 0
-        return FixedColumn(SqlType.BOOLEAN, values, valid_where(counts)), None
+        return FixedColumn(SqlType.BOOLEAN, values, self._validity(counts)), None

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ....messages.types import SqlType
 from ...columns.column import FixedColumn, Mask
 from . import limbs
-from .accumulator import Accumulator, Argument, Block, Outcome, valid_where
+from .accumulator import Accumulator, Argument, Block, Outcome
 
 Doubles = npt.NDArray[np.float64]
 
@@ -167,7 +167,7 @@ class FloatSum(Accumulator):
         return sums
 
     def _result(self, states: Block, counts: npt.NDArray[np.int64]) -> Outcome:
-        return FixedColumn(SqlType.DOUBLE, self._sums(states), valid_where(counts)), None
+        return FixedColumn(SqlType.DOUBLE, self._sums(states), self._validity(counts)), None
 
     def is_zero(self, states: Block) -> Mask:
         sums = states.copy()
@@ -182,7 +182,7 @@ class FloatAverage(FloatSum):
 
     def _result(self, states: Block, counts: npt.NDArray[np.int64]) -> Outcome:
         averages = self._sums(states) / np.where(counts == 0, 1, counts)
-        return FixedColumn(SqlType.DOUBLE, averages, valid_where(counts)), None
+        return FixedColumn(SqlType.DOUBLE, averages, self._validity(counts)), None
 
 
 def _lowest_exponent(values: Doubles) -> int:

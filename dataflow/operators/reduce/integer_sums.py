@@ -12,7 +12,7 @@ import pyarrow as pa
 from ....messages.types import NUMERIC_PRECISION, SqlType
 from ...columns.column import ArrowColumn, FixedColumn, Mask
 from . import limbs
-from .accumulator import Accumulator, Argument, Block, Failure, Outcome, valid_where
+from .accumulator import Accumulator, Argument, Block, Failure, Outcome
 
 Int64s = npt.NDArray[np.int64]
 
@@ -69,7 +69,7 @@ class IntegerSum(Accumulator):
         return digits, adapted
 
     def _result(self, states: Block, counts: Int64s) -> Outcome:
-        valid = valid_where(counts)
+        valid = self._validity(counts)
         if self._limbs == 1:
             if not self._numeric:
                 return FixedColumn(SqlType.BIGINT, states[0], valid), None
@@ -100,7 +100,7 @@ class IntegerAverage(IntegerSum):
     __slots__ = ()
 
     def _result(self, states: Block, counts: Int64s) -> Outcome:
-        valid = valid_where(counts)
+        valid = self._validity(counts)
         divisors = np.where(counts == 0, 1, counts)
         if self._numeric:
             return numeric_column(self._quotients(states, divisors), valid), None

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from pillion.dataflow.arrangements.updates import Chunk, Updates
 from pillion.dataflow.columns import hashing
 from pillion.dataflow.columns.column import column_from_values
+from pillion.dataflow.operators.reduce.logic import ReduceLogic
 from pillion.messages.functions import pickle_function
-from pillion.messages.plans import AggregateKind
+from pillion.messages.plans import AggregateKind, PlannedAggregate, ReduceNode
 from pillion.messages.relations import Aggregate
-from pillion.messages.scalars import ColumnRef, Literal
+from pillion.messages.scalars import Call, ColumnRef, Literal
 from pillion.messages.types import ColumnType, SqlType
 
 from .histories import Change, Row, canonical, check, cuts, histories, updates_of
@@ -214,3 +215,28 @@ def test_a_huge_group_loses_its_extreme_again_and_again(function: str) -> None:
             ((1, values[step]), time, -1),
             ((1, values[step + 1]), time, 1),
         ]
+
+
+def test_keys_and_inputs_may_be_computed_and_rows_that_fail_are_errors() -> None:
+    types = (SqlType.INTEGER, SqlType.INTEGER)
+    divided = Call("/", (Literal.of(12, SqlType.INTEGER), ColumnRef(1)))
+    node = ReduceNode(
+        types=(ColumnType(SqlType.INTEGER), ColumnType(SqlType.BIGINT), ColumnType(SqlType.INTEGER)),
+        input=0,
+        key=(Call("%", (ColumnRef(0), Literal.of(10, SqlType.INTEGER))),),
+        aggregates=(
+            PlannedAggregate(Aggregate("sum", divided), AggregateKind.ACCUMULABLE),
+            PlannedAggregate(Aggregate("max", divided), AggregateKind.HIERARCHICAL),
+        ),
+    )
+    logic = ReduceLogic(node, [ColumnType(t) for t in types], as_of=0)
+    out = logic.process(Chunk(0, 1, updates_of([((11, 3), 0, 1), ((21, 4), 0, 1), ((7, 0), 0, 1)], types)))
+    assert out.oks is not None
+    assert out.oks.to_tuples() == [((1, 7, 4), 0, 1)]
+    assert out.errs is not None
+    assert out.errs.to_tuples() == [(("division by zero",), 0, 1)]
+    out = logic.process(Chunk(1, 2, updates_of([((7, 0), 1, -1), ((7, 6), 1, 1)], types)))
+    assert out.oks is not None
+    assert out.oks.to_tuples() == [((7, 2, 2), 1, 1)]
+    assert out.errs is not None
+    assert out.errs.to_tuples() == [(("division by zero",), 1, -1)]
