@@ -28,7 +28,7 @@ class SpecItem(pytest.Item):
     """One run of a script."""
 
     def __init__(self, *, workers: int, **fields: Any) -> None:
-        super().__init__(**fields)
+        cast(Any, super()).__init__(**fields)
         self._workers = workers
 
     def runtest(self) -> None:

@@ -39,7 +39,7 @@ from .link import Link
 from .messages import Barrier, BarrierReached, Exchanged, Idle, Joined, ReadCounters, SinkPart, Turn
 from .peeks import Peeks
 from .placement import Placement
-from .process_globals import ProcessGlobals, apply_settings
+from .process_globals import ProcessGlobals, apply_settings, withdraw_settings
 from .reconciliation import Reconciler
 from .refusals import refusal_of
 from .state import ComputeState
@@ -168,8 +168,11 @@ class Worker(SystemActor):
         if self.state.worker == 0:
             for problem in problems:
                 self.log.warning("ignored a setting", problem=problem)
-            if self._process_globals is ProcessGlobals.APPLY:
-                apply_settings(self.state.settings)
+        self._apply_process_settings()
+
+    def _apply_process_settings(self) -> None:
+        if self._process_globals is ProcessGlobals.APPLY and self.state.worker == 0:
+            apply_settings(self.actor_urn, self.state.settings)
 
     def _create_dataflow(self, command: CreateDataflow) -> None:
         for index in command.dataflow.index_imports:
@@ -248,6 +251,10 @@ class Worker(SystemActor):
     def joined(self, message: Joined) -> None:
         self._link.multiplexer = message.multiplexer
         self._link.fellows = message.workers
+        self._apply_process_settings()
+
+    def on_stop(self) -> None:
+        withdraw_settings(self.actor_urn)
 
     def barrier(self, message: Barrier) -> None:
         self._finish()
