@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -72,8 +73,10 @@ class World:
 
 
 @pytest.fixture(params=[1, 2, 3])
-def world(request: pytest.FixtureRequest) -> World:
-    return World(request.param)
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    made = World(request.param)
+    yield made
+    made.dispatcher.stop()
 
 
 def listed(table: pa.Table) -> list[tuple[object, object]]:

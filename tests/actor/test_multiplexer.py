@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from pillion.actors.controller.messages import Connect, FromReplica
@@ -72,8 +74,10 @@ class Bench:
 
 
 @pytest.fixture
-def bench() -> Bench:
-    return Bench()
+def bench() -> Iterator[Bench]:
+    made = Bench()
+    yield made
+    made.dispatcher.stop()
 
 
 def peek(uuid: str = "p", finishing: Finishing = Finishing()) -> Peek:
@@ -102,6 +106,7 @@ def test_workers_join_before_they_hear_a_command() -> None:
     dispatcher.run()
     worker.expect(Joined, multiplexer=endpoint)
     worker.expect(Hello, nonce="a")
+    dispatcher.stop()
 
 
 def test_every_command_goes_to_every_worker_in_order(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -128,6 +129,9 @@ class World:
         self.count = 0
         self.tell(Connect("replica", self.controller.ref))
 
+    def close(self) -> None:
+        self.dispatcher.stop()
+
     def tell(self, message: Command | Connect) -> None:
         self.replica.endpoint.tell(message)
 
@@ -250,7 +254,11 @@ def everything(as_of: Timestamp) -> list[Command]:
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(12))
 def test_reads_are_right_and_the_protocol_holds_in_every_order(seed: int, workers: int) -> None:
-    world = World(seed, workers)
+    with closing(World(seed, workers)) as world:
+        check_random_commands(world)
+
+
+def check_random_commands(world: World) -> None:
     since = 0
     world.connect(*everything(0))
     for _ in range(60):
@@ -306,17 +314,22 @@ def worker_of(ref: object) -> Worker:
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_a_dataflow_that_is_dropped_before_others_created_it_leaves_nothing_behind(workers: int) -> None:
     for seed in range(8):
-        world = World(seed, workers)
-        world.connect()
+        with closing(World(seed, workers)) as world:
+            check_repeated_creation(world)
+
+
+def check_repeated_creation(world: World) -> None:
+    world.connect()
+    world.write()
+    for _ in range(4):
+        world.send(CreateDataflow(dataflow(IndexExport(INDEX, SOURCE, KEY), as_of=0)))
+        world.tell(Schedule(INDEX))
+        for _ in range(world.random.randrange(12)):
+            world.dispatcher.step()
+        world.tell(AllowCompaction(INDEX, None))
         world.write()
-        for _ in range(4):
-            world.send(CreateDataflow(dataflow(IndexExport(INDEX, SOURCE, KEY), as_of=0)))
-            world.tell(Schedule(INDEX))
-            world.run(world.random.randrange(12))
-            world.tell(AllowCompaction(INDEX, None))
-            world.write()
-        world.dispatcher.run()
-        for ref in world.replica.workers:
-            state = worker_of(ref).state
-            assert not state.dataflows
-            assert not state.early
+    world.dispatcher.run()
+    for ref in world.replica.workers:
+        state = worker_of(ref).state
+        assert not state.dataflows
+        assert not state.early

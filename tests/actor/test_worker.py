@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 import pytest
 
@@ -162,8 +164,10 @@ class Bench:
 
 
 @pytest.fixture
-def bench() -> Bench:
-    return Bench()
+def bench() -> Iterator[Bench]:
+    made = Bench()
+    yield made
+    made.dispatcher.stop()
 
 
 def peek(
@@ -471,8 +475,14 @@ class View(Bench):
         return append.lower, append.upper, [] if changes is None else sorted(changes.to_tuples())  # type: ignore[type-var]
 
 
-def test_a_sink_is_read_only_until_writes_are_allowed() -> None:
-    view = View()
+@pytest.fixture
+def view() -> Iterator[View]:
+    made = View()
+    yield made
+    made.dispatcher.stop()
+
+
+def test_a_sink_is_read_only_until_writes_are_allowed(view: View) -> None:
     view.send(ShardSnapshot(SHARD, view.input, Chunk(0, 1, updates(0, (1, "a")))))
     view.send(ShardSnapshot(view.TARGET, view.output, Chunk(0, 0)))
     view.storage.expect_none()
@@ -480,8 +490,7 @@ def test_a_sink_is_read_only_until_writes_are_allowed() -> None:
     assert view.appended() == (0, 1, [((1, "a"), 0, 1)])
 
 
-def test_a_sink_writes_what_changes_once_the_last_append_is_heard_of() -> None:
-    view = View()
+def test_a_sink_writes_what_changes_once_the_last_append_is_heard_of(view: View) -> None:
     view.send(AllowWrites(SINK))
     view.send(ShardSnapshot(SHARD, view.input, Chunk(0, 1, updates(0, (1, "a")))))
     view.storage.expect_none()
@@ -494,8 +503,7 @@ def test_a_sink_writes_what_changes_once_the_last_append_is_heard_of() -> None:
     assert view.appended() == (1, 2, [((2, "b"), 1, 1)])
 
 
-def test_a_sink_corrects_what_the_shard_should_not_have() -> None:
-    view = View()
+def test_a_sink_corrects_what_the_shard_should_not_have(view: View) -> None:
     view.send(AllowWrites(SINK))
     wrong = concat_updates([updates(0, (1, "a")), updates(0, (9, "wrong"))])
     view.send(ShardSnapshot(view.TARGET, view.output, Chunk(0, 4, wrong)))
@@ -503,8 +511,7 @@ def test_a_sink_corrects_what_the_shard_should_not_have() -> None:
     assert view.appended() == (4, 6, [((2, "b"), 4, 1), ((9, "wrong"), 4, -1)])
 
 
-def test_a_sink_tries_again_where_another_writer_came_first() -> None:
-    view = View()
+def test_a_sink_tries_again_where_another_writer_came_first(view: View) -> None:
     view.send(AllowWrites(SINK))
     view.send(ShardSnapshot(view.TARGET, view.output, Chunk(0, 0)))
     view.send(ShardSnapshot(SHARD, view.input, Chunk(0, 6, updates(0, (1, "a"), (2, "b")))))
@@ -515,8 +522,7 @@ def test_a_sink_tries_again_where_another_writer_came_first() -> None:
     assert view.appended() == (3, 6, [((2, "b"), 3, 1)])
 
 
-def test_the_write_frontier_of_a_view_is_how_far_its_shard_is() -> None:
-    view = View()
+def test_the_write_frontier_of_a_view_is_how_far_its_shard_is(view: View) -> None:
     view.send(ShardSnapshot(view.TARGET, view.output, Chunk(0, 3)))
     responses = view.send(ShardSnapshot(SHARD, view.input, Chunk(0, 6)))
     assert frontiers(responses, SINK) == [(None, (6,), (6,))]
@@ -710,3 +716,4 @@ def test_a_runtime_records_what_it_does_not_render_as_peers() -> None:
     assert "regresses" in refused(bench.send(AllowCompaction(INDEX, 3)))
     assert bench.send(AllowCompaction(INDEX, None)) == []
     assert refused(bench.send(Schedule(INDEX))).startswith("u2: ")
+    bench.dispatcher.stop()
