@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...messages.types import SqlType
-from .nodes import Node, binary, derived
+from .nodes import Node, balanced, binary, derived
 from .vectors import Slots, Vector, arrow_validity, both_valid, from_arrow, is_arrow, merge_errors, select
 
 _ARROW: dict[str, Callable[[Any, Any], Any]] = {
@@ -90,10 +90,7 @@ def _arrow_comparison(kernel: Callable[[Any, Any], Any], left: Node, right: Node
 
 def extreme(function: str, arguments: Sequence[Node]) -> Node:
     """``least`` or ``greatest`` of expressions of one type; NULLs are passed over."""
-    result = arguments[0]
-    for argument in arguments[1:]:
-        result = _extreme_of_two(function == "greatest", result, argument)
-    return result
+    return balanced(arguments, lambda left, right: _extreme_of_two(function == "greatest", left, right))
 
 
 def _extreme_of_two(greatest: bool, left: Node, right: Node) -> Node:

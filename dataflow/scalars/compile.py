@@ -18,9 +18,10 @@ from ..columns.column import Column
 from . import arithmetic, comparisons, conditionals, dates, logic, mathematics, texts
 from .casts import cast
 from .distinct_values import by_distinct_values
+from .functions import result_type
 from .nodes import Node, column_node, error_node, fold, literal_node
 from .promotion import common_type, promote
-from .typing import argument_types, scalar_type
+from .typing import always_fails, argument_types, scalar_type
 from .user_functions import user_call
 from .vectors import Errors, is_arrow, to_column
 
@@ -76,7 +77,8 @@ def compile_scalar(scalar: Scalar, types: Sequence[ColumnType], *, trust: bool =
 
 
 class Compiler:
-    """Compiles the expressions of one row: ``types`` are its columns', of which the first ``arity`` are the input's."""
+    """Compiles the expressions of one row, after they were typed: ``types`` are its columns', of which the first
+    ``arity`` are the input's."""
 
     def __init__(self, types: Sequence[ColumnType], arity: int, trust: bool) -> None:
         self.types = types
@@ -95,16 +97,17 @@ class Compiler:
 
     def _only_text(self, scalar: Scalar, node: Node) -> int | None:
         """The column of text or bytea that is the only one that a built-in function reads."""
-        if len(node.columns) != 1 or isinstance(scalar, ColumnRef) or _calls_user(scalar):
+        if len(node.columns) != 1 or isinstance(scalar, ColumnRef):
             return None
         (index,) = node.columns
-        return index if index < self._arity and is_arrow(self.types[index].type) else None
+        if index >= self._arity or not is_arrow(self.types[index].type) or _calls_user(scalar):
+            return None
+        return index
 
     def _compile(self, scalar: Scalar) -> Node:
         match scalar:
             case ColumnRef(index):
-                type = scalar_type(scalar, self.types).type
-                return column_node(index, type, input=index < self._arity)
+                return column_node(index, self.types[index].type, input=index < self._arity)
             case Literal():
                 return literal_node(scalar)
             case Cast(input, type):
@@ -120,19 +123,31 @@ class Compiler:
                 return self.node(scalar)
 
     def _choice(self, scalar: If) -> Node:
-        type = scalar_type(scalar, self.types).type
         condition = self.node(scalar.condition, SqlType.BOOLEAN)
-        then, otherwise = self.node(scalar.then, type), self.node(scalar.otherwise, type)
+        if always_fails(scalar.then) or always_fails(scalar.otherwise):
+            type = scalar_type(scalar, self.types).type
+            then, otherwise = self.node(scalar.then, type), self.node(scalar.otherwise, type)
+        else:
+            then, otherwise = self.node(scalar.then), self.node(scalar.otherwise)
+            type = promote(then.type, otherwise.type)
+            assert type is not None, "the expression was typed before"
+            then, otherwise = cast(then, type), cast(otherwise, type)
         if condition.constant is not None:
             values, valid, _ = condition.constant
             return then if values and valid is None else otherwise
         return conditionals.choice(condition, then, otherwise)
 
     def _call(self, call: Call) -> Node:
-        types = [column.type for column in argument_types(call, self.types)]
-        result = scalar_type(call, self.types).type
+        if any(always_fails(argument) for argument in call.arguments):
+            wanted = argument_types(call, self.types)
+            nodes = [self.node(argument, type.type) for argument, type in zip(call.arguments, wanted, strict=True)]
+        else:
+            nodes = [self.node(argument) for argument in call.arguments]
+        types = [node.type for node in nodes]
+        result = result_type(call.function, [ColumnType(type) for type in types]).type
         shared = self._argument_type(call.function, types, result)
-        nodes = [self.node(argument, shared or type) for argument, type in zip(call.arguments, types, strict=True)]
+        if shared is not None:
+            nodes = [cast(node, shared) for node in nodes]
         if call.function == "nullif":
             common = common_type(types)
             assert common is not None

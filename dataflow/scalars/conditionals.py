@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ...messages.types import SqlType
 from ..columns.column import Mask
-from .nodes import Node, derived, is_null_constant, take_slots
+from .nodes import Node, balanced, derived, is_null_constant, take_slots
 from .vectors import Errors, Slots, Vector, arrow_validity, errors_within, is_arrow, merge_errors, select, spread
 
 
@@ -38,13 +38,14 @@ def choice(condition: Node, then: Node, otherwise: Node) -> Node:
 
 def coalesce(arguments: Sequence[Node]) -> Node:
     """The first that is not NULL, of expressions of one type; later ones matter only where earlier ones are NULL."""
-    useful = [argument for argument in arguments if not is_null_constant(argument)] or arguments[:1]
-    result = useful[0]
-    for argument in useful[1:]:
-        if result.constant is not None:
-            break
-        result = _first_of_two(result, argument)
-    return result
+    useful: list[Node] = []
+    for argument in arguments:
+        if not is_null_constant(argument):
+            useful.append(argument)
+            if argument.constant is not None:
+                # Never NULL, so nobody looks further.
+                break
+    return balanced(useful or arguments[:1], _first_of_two)
 
 
 def _first_of_two(first: Node, second: Node) -> Node:

@@ -7,12 +7,11 @@ wins, then NULL.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 import numpy as np
 
 from ...messages.types import SqlType
-from .nodes import Node, derived, unary
+from .nodes import Node, balanced, derived, unary
 from .vectors import Errors, Mask, Slots, Vector, merge_errors
 
 
@@ -23,7 +22,7 @@ def negation(argument: Node) -> Node:
 
 def connective(function: str, arguments: Sequence[Node]) -> Node:
     """``and`` or ``or`` of one operand or more."""
-    return reduce(lambda left, right: _of_two(function == "or", left, right), arguments)
+    return balanced(arguments, lambda left, right: _of_two(function == "or", left, right))
 
 
 def _of_two(decisive: bool, left: Node, right: Node) -> Node:

@@ -183,6 +183,7 @@ def _schedule(mfp: MapFilterProject, compiler: Compiler) -> Iterator[tuple[int |
 
     # Those that read only input columns come first; the order of the others stays.
     for predicate in sorted(mfp.predicates, key=lambda predicate: max(needs(predicate), 0)):
+        scalar_type(predicate, compiler.types)
         node = compiler.node(predicate, SqlType.BOOLEAN)
         yield from compute(node.columns)
         yield None, node

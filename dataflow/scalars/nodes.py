@@ -215,6 +215,15 @@ def binary_fallible(type: SqlType, left: Node, right: Node, kernel: FallibleKern
     return derived(type, run, (left, right), fallible=True)
 
 
+def balanced(nodes: Sequence[Node], combine: Callable[[Node, Node], Node]) -> Node:
+    """Several nodes joined by an associative function of two, in their order; nested no deeper than needed, so that a
+    thousand operands do not exhaust Python's stack."""
+    while len(nodes) > 1:
+        pairs = [combine(left, right) for left, right in zip(nodes[::2], nodes[1::2], strict=False)]
+        nodes = [*pairs, *nodes[len(pairs) * 2 :]]
+    return nodes[0]
+
+
 def take_slots(slots: Slots, columns: frozenset[int], rows: Indices) -> Slots:
     """The slots that an expression reads, for some of the rows."""
     return [

@@ -29,6 +29,17 @@ def scalar_type(scalar: Scalar, inputs: Sequence[ColumnType]) -> ColumnType:
     return _infer(scalar, inputs) or UNDECIDED
 
 
+def always_fails(scalar: Scalar) -> bool:
+    """Whether the expression has no type of its own and takes that of its neighbours."""
+    match scalar:
+        case LiteralError():
+            return True
+        case If(_, then, otherwise):
+            return always_fails(then) and always_fails(otherwise)
+        case _:
+            return False
+
+
 def argument_types(call: Call, inputs: Sequence[ColumnType]) -> tuple[ColumnType, ...]:
     """The types of a call's arguments; an argument that always fails takes the type of its neighbours.
 

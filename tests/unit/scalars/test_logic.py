@@ -152,6 +152,16 @@ def test_functions_that_see_null() -> None:
     assert evaluate(Call("is_null", (E,)), [], 1) == [Failed("e")]
 
 
+def test_a_thousand_operands() -> None:
+    number = column("bigint", [3, 5000, None])
+    choices = tuple(Call("=", (ColumnRef(0), literal("bigint", choice))) for choice in range(1000))
+    assert evaluate(Call("or", choices), [number]) == [True, False, None]
+    assert evaluate(Call("and", tuple(Call("not", (one,)) for one in choices)), [number]) == [False, True, None]
+    many = (ColumnRef(0),) * 1000
+    for function in ("coalesce", "least", "greatest"):
+        assert evaluate(Call(function, many), [number]) == [3, 5000, None]
+
+
 # Random expressions against the oracle, which evaluates one row at a time.
 
 COLUMNS = (SqlType.BIGINT, SqlType.BIGINT, SqlType.DOUBLE, SqlType.BOOLEAN, SqlType.SMALLINT)
