@@ -46,10 +46,6 @@ class HashIndex:
     def __len__(self) -> int:
         return self._used
 
-    @property
-    def nbytes(self) -> int:
-        return self._table.nbytes + self._hashes.nbytes
-
     def reserve(self, capacity: int) -> None:
         """Make room for entries below ``capacity``."""
         hashes = np.zeros(capacity, np.uint64)

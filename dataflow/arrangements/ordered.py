@@ -96,11 +96,6 @@ class OrderedRows:
         return len(self.rows)
 
     @property
-    def nbytes(self) -> int:
-        runs = sum(r.groups.nbytes + r.entries.nbytes for r in self._runs)
-        return self.rows.nbytes + self._counts.nbytes + self._present.nbytes + self._totals.nbytes + runs
-
-    @property
     def capacity(self) -> int:
         """Above all groups that there is room for."""
         return len(self._totals)

@@ -43,11 +43,6 @@ class ColumnStore(abc.ABC):
     def release(self, entries: Entries) -> None:
         """These entries' values are not needed any more."""
 
-    @property
-    @abc.abstractmethod
-    def nbytes(self) -> int:
-        """Bytes of memory."""
-
     def matches(self, entries: Entries, column: Column) -> Mask:
         """Whether each entry's value equals the column's, as in grouping."""
         return self.take(entries).equal(column)
@@ -89,10 +84,6 @@ class FixedStore(ColumnStore):
 
     def release(self, entries: Entries) -> None:
         pass
-
-    @property
-    def nbytes(self) -> int:
-        return self._values.nbytes + (0 if self._valid is None else self._valid.nbytes)
 
 
 class ArrowStore(ColumnStore):
@@ -147,10 +138,6 @@ class ArrowStore(ColumnStore):
     def release(self, entries: Entries) -> None:
         self._garbage += int(np.count_nonzero(self._positions[entries] >= 0))
         self._positions[entries] = -1
-
-    @property
-    def nbytes(self) -> int:
-        return self._positions.nbytes + sum(p.nbytes for p in self._parts)
 
     def _total(self) -> int:
         return self._starts[-1] + len(self._parts[-1]) if self._parts else 0

@@ -41,10 +41,6 @@ class RowTable:
     def __len__(self) -> int:
         return len(self._index)
 
-    @property
-    def nbytes(self) -> int:
-        return self._index.nbytes + sum(s.nbytes for s in self._stores)
-
     def locate(self, columns: tuple[Column, ...], size: int) -> Entries:
         """The entry of each of ``size`` rows; new rows get new entries."""
         hashes = row_hashes(columns, size)

@@ -16,7 +16,7 @@ from ...columns.column import Column, Mask, concat_columns
 from ...columns.sorting import SortKey
 from ..events import Events
 from .accumulator import Argument
-from .readers import Read, Reader, WholeGroups
+from .readers import Read, Reader, WholeGroups, WholeReader
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ class OrderedValues:
         self._ordered = OrderedRows((type,), (SortKey(0),))
         self._readers = tuple(readers)
         self._nulls = nulls
-        self._whole = any(r.whole for r in readers)
+        self._whole = any(isinstance(r, WholeReader) for r in readers)
         self._current = tuple([column_store(r.type) for r in readers])
         self._errors: dict[int, str] = {}
 

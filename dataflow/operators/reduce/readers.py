@@ -43,7 +43,6 @@ class WholeGroups:
 
     def __init__(self, ordered: OrderedRows, groups: Groups) -> None:
         listing = ordered.first(groups, None)
-        self.asked = len(groups)
         self.values = ordered.rows.column(1, listing.entries)
         self.counts = listing.counts
         which = listing.which
@@ -70,33 +69,18 @@ class Reader(abc.ABC):
 
     Attributes:
         type: of the aggregate.
-        whole: reads all values of a group, not only the first or last.
     """
-
-    whole = True
 
     def __init__(self, type: SqlType) -> None:
         self.type = type
 
-    def read(self, ordered: OrderedRows, groups: Groups, whole: WholeGroups | None) -> Read:
-        """The aggregate of each of some different groups."""
-        assert whole is not None
-        if not len(whole.present):
-            return spread(empty_column(self.type), whole.present, len(groups)), {}
-        column, errors = self.compute(whole)
-        if len(whole.present) < len(groups):
-            errors = {int(whole.present[i]): message for i, message in errors.items()}
-        return spread(column, whole.present, len(groups)), errors
-
     @abc.abstractmethod
-    def compute(self, groups: WholeGroups) -> Read:
-        """The aggregate of every group that has values; there is one."""
+    def read(self, ordered: OrderedRows, groups: Groups, whole: WholeGroups | None) -> Read:
+        """The aggregate of each of some different groups; ``whole`` are all their values, if some reader needs them."""
 
 
 class Extreme(Reader):
-    """``min`` or ``max``."""
-
-    whole = False
+    """``min`` or ``max``: no more than the first or last value of a group is read."""
 
     def __init__(self, type: SqlType, *, greatest: bool) -> None:
         super().__init__(type)
@@ -110,12 +94,25 @@ class Extreme(Reader):
             which, entries = which[firsts], entries[firsts]
         return spread(ordered.rows.column(1, entries), which, len(groups)), {}
 
+
+class WholeReader(Reader):
+    """An aggregate that is computed from all values of a group."""
+
+    def read(self, ordered: OrderedRows, groups: Groups, whole: WholeGroups | None) -> Read:
+        assert whole is not None
+        if not len(whole.present):
+            return spread(empty_column(self.type), whole.present, len(groups)), {}
+        column, errors = self.compute(whole)
+        if len(whole.present) < len(groups):
+            errors = {int(whole.present[i]): message for i, message in errors.items()}
+        return spread(column, whole.present, len(groups)), errors
+
+    @abc.abstractmethod
     def compute(self, groups: WholeGroups) -> Read:
-        ends = np.append(groups.starts[1:], len(groups.counts)) - 1
-        return groups.values.take(ends if self._greatest else groups.starts), {}
+        """The aggregate of every group that has values; there is one."""
 
 
-class Percentile(Reader):
+class Percentile(WholeReader):
     """The value at a fraction of the way through the group, interpolated between neighbours (``percentile_cont``)."""
 
     def __init__(self, fraction: float) -> None:
@@ -134,7 +131,7 @@ class Percentile(Reader):
         return FixedColumn(SqlType.DOUBLE, np.where(place == below, low, values)), {}
 
 
-class Spread(Reader):
+class Spread(WholeReader):
     """Variance or standard deviation, of a sample (NULL for a single value) or of a population; in two passes over the
     values less their mean (Chan, Golub and LeVeque's corrected algorithm)."""
 
@@ -159,7 +156,7 @@ class Spread(Reader):
         return FixedColumn(SqlType.DOUBLE, np.where(valid, results, 0.0), None if valid.all() else valid), {}
 
 
-class Joined(Reader):
+class Joined(WholeReader):
     """``string_agg``: the texts in order of their values, with a separator between them."""
 
     def __init__(self, separator: str) -> None:
@@ -172,7 +169,7 @@ class Joined(Reader):
         return ArrowColumn(SqlType.TEXT, cast(Any, pc).binary_join(lists, self._separator)), {}
 
 
-class UserAggregate(Reader):
+class UserAggregate(WholeReader):
     """A user function: called with one Arrow array per group, of its values in order (NULLs at the end); it returns
     one value, a Python one or an Arrow scalar. What it raises becomes an error of the group."""
 

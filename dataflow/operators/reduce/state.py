@@ -22,10 +22,6 @@ class GroupSums:
         self._accumulators = tuple(accumulators)
         self._totals: Numbers = np.zeros((1 + sum(a.width for a in accumulators), capacity), np.int64)
 
-    @property
-    def nbytes(self) -> int:
-        return self._totals.nbytes
-
     def reserve(self, capacity: int) -> None:
         """Make room for groups below ``capacity``."""
         totals = self._totals
