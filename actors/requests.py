@@ -315,11 +315,13 @@ class Explain(Request, frozen=True, eq=False, kw_only=True):
 
 
 class Explained(msgspec.Struct, frozen=True, eq=False):
-    """``relation``: optimized. ``dataflow``: what would be created, or None when ``peek_index`` has the answer."""
+    """``relation``: with its views expanded. ``dataflow``: what would be created, or None when the rows of an index
+    (``peek_index``) or of a stored table or materialized view (``peek_shard``) are the answer."""
 
     relation: Relation
     dataflow: RenderDataflow | None
     peek_index: GlobalId | None = None
+    peek_shard: GlobalId | None = None
     keys: tuple[tuple[Literal, ...], ...] | None = None
     map_filter_project: MapFilterProject | None = None
 

@@ -24,7 +24,9 @@ def explain(catalog: Catalog, request: Explain) -> Explained:
     catalog.uses(request.relation)
     relation = expand(request.relation, catalog).relation
     plan = peek_plan(request.relation, catalog)
-    if plan is not None and isinstance(plan.target, IndexTarget):
-        return Explained(relation, None, plan.target.id, plan.keys, plan.mfp)
+    if plan is not None:
+        index = plan.target.id if isinstance(plan.target, IndexTarget) else None
+        shard = plan.target.id if index is None else None
+        return Explained(relation, None, index, shard, plan.keys, plan.mfp)
     dataflow = query_dataflow(catalog, request.relation, request.schema, object_id=_OBJECT, index=_INDEX)
     return Explained(relation, dataflow)
