@@ -33,7 +33,7 @@ VALUES: dict[SqlType, st.SearchStrategy] = {
     SqlType.BIGINT: signed,
     SqlType.REAL: st.floats(width=32),
     SqlType.DOUBLE: st.floats(),
-    SqlType.NUMERIC: st.decimals(Decimal(-(10**29)) + 1, Decimal(10**29) - 1, places=9, allow_nan=False),
+    SqlType.NUMERIC: st.decimals(Decimal("-" + "9" * 29), Decimal("9" * 29), places=9, allow_nan=False),
     SqlType.TEXT: names,
     SqlType.BYTEA: st.binary(max_size=8),
     SqlType.DATE: st.dates(),
