@@ -219,7 +219,8 @@ class Controller(SystemActor):
                 case CopyToResponse():
                     self._reads.copied(response)
                 case Status():
-                    self.log.info(response.kind, replica=message.replica, **response.details)
+                    # A replica refuses nothing that a controller in order asks of it.
+                    self.log.warning(response.kind, replica=message.replica, **response.details)
         if advanced:
             self._reads.advanced()
             self._compact_later()

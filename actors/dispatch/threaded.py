@@ -105,9 +105,12 @@ def _inbox(actor: SystemActor) -> Inbox:
 class Lane:
     """One thread. Its actors live until each was stopped; then the thread ends."""
 
-    def __init__(self, name: str, dispatcher: ThreadedDispatcher) -> None:
+    def __init__(self, name: str, dispatcher: ThreadedDispatcher, lock: threading.RLock) -> None:
+        """``lock`` is held by whoever adds an actor, so that a lane does not end while it is given another one."""
         self.queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self.aborted = False
+        self._ended = False
+        self._lock = lock
         self._actors: list[SystemActor] = []
         self._dispatcher = dispatcher
         self._timers: list[_Timer] = []
@@ -122,7 +125,8 @@ class Lane:
 
     @property
     def alive(self) -> bool:
-        return not self.aborted and (self.thread.ident is None or self.thread.is_alive())
+        """Whether it takes further actors."""
+        return not self.aborted and not self._ended
 
     def abort(self) -> None:
         """End the thread after the handler it is in."""
@@ -139,13 +143,20 @@ class Lane:
         while not self.aborted:
             actor, message, reply = self._next_or_timer() if self._timers else get()
             self._handle(actor, message, reply)
-            if not self._actors:
-                # What came in while the last one stopped; later senders see that it is closed.
-                while not self.queue.empty():
-                    self._handle(*self.queue.get())
+            if not self._actors and self._end():
                 return
         for actor in self._actors:
             self._dispatcher.abandon(actor)
+
+    def _end(self) -> bool:
+        """End the lane, unless it was just given another actor."""
+        with self._lock:
+            self._ended = not self._actors
+        if self._ended:
+            # What came in while the last one stopped; later senders see that it is closed.
+            while not self.queue.empty():
+                self._handle(*self.queue.get())
+        return self._ended
 
     def _next_or_timer(self) -> _Item:
         timer = self._timers[0]
@@ -153,14 +164,14 @@ class Lane:
             heapq.heappop(self._timers)
             return _WAKE
         wait = timer.deadline - self._dispatcher.services.clock.now()
+        if wait <= 0:
+            # Before what waits in the queue: a lane that is never idle has timers, too.
+            heapq.heappop(self._timers)
+            return (timer.actor, timer.message, None)
         try:
-            return self.queue.get(timeout=wait) if wait > 0 else self.queue.get_nowait()
+            return self.queue.get(timeout=wait)
         except queue.Empty:
-            pass
-        if timer.deadline > self._dispatcher.services.clock.now():
             return _WAKE
-        heapq.heappop(self._timers)
-        return (timer.actor, timer.message, None)
 
     def _handle(self, actor: SystemActor | None, message: Any, reply: pykka.Future[Any] | None) -> None:
         if actor is None:
@@ -237,7 +248,7 @@ class ThreadedDispatcher(Dispatcher):
             name = lane or f"{actor.__name__.lower()}-{next(self._names)}"
             found = self._lanes.get(name)
             if found is None or not found.alive:
-                found = self._lanes[name] = Lane(name, self)
+                found = self._lanes[name] = Lane(name, self, self._lock)
             self._starting_in = found
             created = self._create(lambda: actor(*arguments, **options))
             self._actors.append(created)

@@ -50,8 +50,16 @@ class Keep(msgspec.Struct, frozen=True):
     reply: OneShot[str]
 
 
+class Spin(msgspec.Struct, frozen=True):
+    """To itself again and again, until the first note was taken or so much time has passed."""
+
+    report: Any
+    seconds: float
+
+
 class Scribe(SystemActor):
     handlers: ClassVar = {
+        Spin: "spin",
         Note: "note",
         Relay: "relay",
         Later: "later",
@@ -64,7 +72,7 @@ class Scribe(SystemActor):
     def __init__(self) -> None:
         super().__init__()
         self.notes: list[str] = []
-        self.ended = False
+        self.spinning_since: float | None = None
 
     def note(self, message: Note) -> None:
         self.notes.append(message.text)
@@ -83,6 +91,13 @@ class Scribe(SystemActor):
 
     def refuse(self, message: Refuse) -> None:
         raise PillionError("you may not")
+
+    def spin(self, message: Spin) -> None:
+        self.spinning_since = self.spinning_since or self.services.clock.now()
+        if self.notes or self.services.clock.now() - self.spinning_since > message.seconds:
+            message.report.tell(list(self.notes))
+        else:
+            self.tell_self(message)
 
     def keep(self, message: Keep) -> None:
         pass
@@ -126,6 +141,16 @@ def test_timers_fire_in_order_of_time(dispatcher: Dispatcher) -> None:
             dispatcher.step()
     assert scribe.ask(Total()) == ["first", "second"]
     probe.expect_none()
+
+
+def test_timers_fire_in_an_actor_that_is_never_idle() -> None:
+    dispatcher = ThreadedDispatcher()
+    probe = Probe(dispatcher)
+    scribe = dispatcher.start(Scribe)
+    scribe.ask(Later(0.01, "now"))
+    scribe.tell(Spin(probe.ref, 0.5))
+    assert "now" in probe.expect(list)
+    dispatcher.stop()
 
 
 def test_an_error_on_purpose_goes_to_whoever_asked(dispatcher: Dispatcher) -> None:
