@@ -59,7 +59,7 @@ def _seconds(value: Setting) -> float:
 
 MAX_RESULT_SIZE = Config("max_result_size", 1 << 30, _size, "bytes; a peek with a larger result is an error")
 STASH_THRESHOLD = Config("peek_stash_threshold", 1 << 24, _size, "bytes; a larger result travels in parts")
-SCAN_SLICE = Config("peek_scan_slice", 1 << 16, _count, "rows that a scan reads before other work gets its turn")
+SCAN_SLICE = Config("peek_scan_slice", 1 << 14, _count, "rows that a scan reads before other work gets its turn")
 TURN_SECONDS = Config("worker_turn_seconds", 0.001, _seconds, "seconds of maintenance before other messages are heard")
 TURN_STEPS = Config("worker_turn_steps", 1024, _count, "operator steps before other messages are heard")
 IDLE_SECONDS = Config("worker_idle_seconds", 0.05, _seconds, "seconds without work after which a worker tidies up")

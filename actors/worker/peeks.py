@@ -5,13 +5,15 @@ Invariant: every peek that was taken is answered exactly once, or forgotten toge
 
 from __future__ import annotations
 
+import heapq
+
 from ...dataflow.arrangements.snapshot import NegativeMultiplicity
 from ...dataflow.arrangements.trace import Trace
 from ...dataflow.columns.column import Column, column_from_values
 from ...dataflow.scalars.mfp import MfpProgram
 from ...messages.commands import CancelPeek, Peek, ShardTarget
 from ...messages.errors import NotReadableError, PillionError
-from ...messages.frontiers import is_beyond
+from ...messages.frontiers import is_beyond, is_sealed
 from ...messages.ids import GlobalId
 from ...messages.plans import MapFilterProject
 from ...messages.responses import Canceled, PeekError, PeekResponse, PeekResult
@@ -54,7 +56,7 @@ class Peeks:
         if upper is not None and upper <= peek.timestamp:
             pending = PendingPeek(peek, PeekState.QUEUED)
             self._state.peeks[peek.uuid] = pending
-            self._state.queued_peeks.setdefault(target.id, []).append(pending)
+            heapq.heappush(self._state.queued_peeks.setdefault(target.id, []), pending)
             return
         self._read(peek, trace)
 
@@ -70,15 +72,15 @@ class Peeks:
             self._withdraw(uuid)
 
     def sealed(self, id: GlobalId) -> None:
-        """An index moved: look again at the peeks that wait for it."""
-        waiting = self._state.queued_peeks.pop(id)
+        """An index moved: answer the peeks that waited for what it has sealed."""
+        waiting = self._state.queued_peeks[id]
         upper = self._state.traces[id].upper
-        for pending in waiting:
-            if upper is None or pending.peek.timestamp < upper:
-                del self._state.peeks[pending.peek.uuid]
-                self.peek(pending.peek)
-            else:
-                self._state.queued_peeks.setdefault(id, []).append(pending)
+        while waiting and is_sealed(upper, waiting[0].peek.timestamp):
+            pending = heapq.heappop(waiting)
+            del self._state.peeks[pending.peek.uuid]
+            self.peek(pending.peek)
+        if not waiting:
+            del self._state.queued_peeks[id]
 
     def index_dropped(self, id: GlobalId) -> None:
         """An index is gone: the peeks that wait for it wait in vain."""
@@ -204,6 +206,7 @@ class Peeks:
             case PeekState.QUEUED:
                 waiting = state.queued_peeks[target.id]
                 waiting.remove(pending)
+                heapq.heapify(waiting)
                 if not waiting:
                     del state.queued_peeks[target.id]
             case PeekState.SCANNING:

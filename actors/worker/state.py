@@ -104,6 +104,10 @@ class PendingPeek:
     scan: Scan | None = None
     builder: PeekResultBuilder | None = None
 
+    def __lt__(self, other: PendingPeek) -> bool:
+        """Whether it reads at an earlier time."""
+        return self.peek.timestamp < other.peek.timestamp
+
 
 @dataclass(slots=True)
 class ComputeState:
@@ -121,7 +125,7 @@ class ComputeState:
         early: what fellow workers sent for dataflows that this worker has not been told to create yet.
         peeks: those that are not answered yet.
         counters: how often what happened.
-        queued_peeks: those that wait until an index seals their time, by index.
+        queued_peeks: those that wait until an index seals their time, by index: a heap, the earliest time first.
         scans: those that read on at their turn.
     """
 
