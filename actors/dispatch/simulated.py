@@ -10,10 +10,8 @@ from __future__ import annotations
 import heapq
 import itertools
 import random
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import pykka
 from pykka import ActorRegistry
@@ -25,7 +23,9 @@ from ...messages.errors import PillionError
 from ..errors import StoppedFromOutside, SystemFailed, SystemStopped
 from .base import Dispatcher, SystemActor, Timer
 from .oneshot import OneShot, Stream
+from .schedule import Channel, Delivery, Schedule, UniformSchedule
 from .services import CountedIds, Services, VirtualClock
+from .timers import ScheduledMessage
 
 A = TypeVar("A", bound=SystemActor)
 T = TypeVar("T")
@@ -49,62 +49,6 @@ class StepsExhausted(PillionError):
     def __init__(self, steps: int) -> None:
         super().__init__(f"not reached within {steps} steps of the simulation")
         self.steps = steps
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """One message that was handled. ``message`` is the value itself; compare traces by :meth:`line`."""
-
-    step: int
-    sender: str
-    receiver: str
-    message: Any
-
-    def line(self) -> str:
-        return f"{self.step} {self.sender} -> {self.receiver}: {type(self.message).__name__}"
-
-
-class Channel:
-    """The messages on their way from one sender to one actor."""
-
-    __slots__ = ("actor", "items", "sender")
-
-    def __init__(self, sender: str, actor: SystemActor) -> None:
-        self.sender = sender
-        self.actor = actor
-        self.items: deque[tuple[Any, pykka.Future[Any] | None]] = deque()
-
-
-class Schedule(Protocol):
-    """Decides which channel delivers next. A function of the seed and of the channels alone."""
-
-    def choose(self, channels: Sequence[Channel]) -> int: ...
-
-
-class UniformSchedule:
-    """Every channel that has a message is as likely as any other."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
-
-    def choose(self, channels: Sequence[Channel]) -> int:
-        return self._random.randrange(len(channels)) if len(channels) > 1 else 0
-
-
-class _Timer:
-    __slots__ = ("actor", "deadline", "message", "order")
-
-    def __init__(self, deadline: float, order: int, actor: SystemActor, message: object) -> None:
-        self.deadline = deadline
-        self.order = order
-        self.actor: SystemActor | None = actor
-        self.message = message
-
-    def cancel(self) -> None:
-        self.actor = None
-
-    def __lt__(self, other: _Timer) -> bool:
-        return (self.deadline, self.order) < (other.deadline, other.order)
 
 
 class _Inbox:
@@ -197,7 +141,7 @@ class SimulatedDispatcher(Dispatcher):
         self._schedule = schedule or UniformSchedule(seed)
         self._channels: dict[tuple[str, str], Channel] = {}
         self._waiting: list[Channel] = []
-        self._timers: list[_Timer] = []
+        self._timers: list[ScheduledMessage] = []
         self._order = itertools.count()
         self._actors: list[SystemActor] = []
         self._current = APPLICATION
@@ -286,7 +230,7 @@ class SimulatedDispatcher(Dispatcher):
         self._enqueue(self.name(timer.actor), timer.actor, timer.message, None)
         return True
 
-    def _next_timer(self) -> _Timer | None:
+    def _next_timer(self) -> ScheduledMessage | None:
         while self._timers and (self._timers[0].actor is None or self._timers[0].actor.actor_stopped.is_set()):
             heapq.heappop(self._timers)
         return self._timers[0] if self._timers else None
@@ -379,7 +323,7 @@ class SimulatedDispatcher(Dispatcher):
         self._outstanding.pop(id(result), None)
 
     def after(self, actor: SystemActor, seconds: float, message: object) -> Timer:
-        timer = _Timer(self.clock.now() + seconds, next(self._order), actor, message)
+        timer = ScheduledMessage(self.clock.now() + seconds, next(self._order), actor, message)
         heapq.heappush(self._timers, timer)
         return timer
 

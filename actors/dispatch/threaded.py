@@ -27,30 +27,13 @@ from ..errors import StoppedFromOutside, SystemFailed, SystemStopped
 from .base import Dispatcher, SystemActor, Timer
 from .oneshot import OneShot, Stream
 from .services import Clock, RandomIds, Services, SystemClock
+from .timers import ScheduledMessage
 
 A = TypeVar("A", bound=SystemActor)
 
 _Item = tuple["SystemActor | None", Any, "pykka.Future[Any] | None"]
 _START = object()
 _WAKE: _Item = (None, None, None)
-
-
-class _Timer:
-    """An entry in a lane's heap of timers."""
-
-    __slots__ = ("actor", "deadline", "message", "order")
-
-    def __init__(self, deadline: float, order: int, actor: SystemActor, message: object) -> None:
-        self.deadline = deadline
-        self.order = order
-        self.actor: SystemActor | None = actor
-        self.message = message
-
-    def cancel(self) -> None:
-        self.actor = None
-
-    def __lt__(self, other: _Timer) -> bool:
-        return (self.deadline, self.order) < (other.deadline, other.order)
 
 
 class Inbox:
@@ -113,7 +96,7 @@ class Lane:
         self._lock = lock
         self._actors: list[SystemActor] = []
         self._dispatcher = dispatcher
-        self._timers: list[_Timer] = []
+        self._timers: list[ScheduledMessage] = []
         self._order = itertools.count()
         self.thread = threading.Thread(target=self._run, name=f"pillion-{name}", daemon=True)
 
@@ -133,8 +116,8 @@ class Lane:
         self.aborted = True
         self.queue.put(_WAKE)
 
-    def after(self, actor: SystemActor, seconds: float, message: object) -> _Timer:
-        timer = _Timer(self._dispatcher.services.clock.now() + seconds, next(self._order), actor, message)
+    def after(self, actor: SystemActor, seconds: float, message: object) -> ScheduledMessage:
+        timer = ScheduledMessage(self._dispatcher.services.clock.now() + seconds, next(self._order), actor, message)
         heapq.heappush(self._timers, timer)
         return timer
 
