@@ -54,8 +54,9 @@ def _deletion_of_keys(table: Table, keys: object) -> DeleteKeys:
         raise RejectedData(table.name, "delete by key needs a key: create the table with key=[…], or use where=")
     if len(table.key) == 1 and isinstance(keys, list | tuple | set | range):
         given = cast(Iterable[Any], keys)
-        keys = [key if isinstance(key, tuple | list | Mapping) else (key,) for key in given]
-    return DeleteKeys(table.id, ingest.columns(cast(object, keys)))
+        rows: list[Any] = [key if isinstance(key, tuple | list | Mapping) else (key,) for key in given]
+        return DeleteKeys(table.id, ingest.columns(rows))
+    return DeleteKeys(table.id, ingest.columns(keys))
 
 
 def modification(table: Table, assignments: Mapping[str, Any], where: ExpressionOrValue | None) -> UpdateWhere:

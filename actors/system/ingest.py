@@ -17,7 +17,6 @@ from ...dataflow.columns.column import Column
 from ...messages.types import Field, Schema
 from ..errors import RejectedData
 from ..relations.errors import suggestion
-from ..relations.types import schema_of
 from .arrow_values import column_of_arrow
 from .row_values import BadValue, column_of
 
@@ -199,22 +198,3 @@ def as_arrow_column(values: object) -> pa.Array | pa.ChunkedArray | None:
 def is_mutable(data: object) -> bool:
     """Whether somebody may write to the memory that the data is in: NumPy's and pandas' is theirs."""
     return type(data).__module__.partition(".")[0] in ("numpy", "pandas")
-
-
-def schema_of_data(data: object) -> Schema | None:
-    """The schema that data brings along: Arrow's, else by its values. None: it has no column names.
-
-    Raises:
-        RelationError, ExpressionTypeError: it has a schema, and no table can have that.
-    """
-    table = as_arrow(data)
-    if table is None and isinstance(data, Mapping):
-        table = pa.table({str(name): _inferred(values) for name, values in data.items()})  # type: ignore[arg-type]
-    if table is None and isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data):  # type: ignore
-        table = pa.Table.from_pylist([dict(row) for row in data])  # type: ignore[arg-type]
-    return None if table is None else schema_of(table.schema)
-
-
-def _inferred(values: Any) -> pa.Array | pa.ChunkedArray:
-    array = as_arrow_column(values)
-    return pa.array(list(values)) if array is None else array

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any
 
 import pyarrow as pa
 
@@ -18,7 +17,7 @@ from ..relations.errors import RelationError, suggestion
 from ..relations.expressions import as_column
 from ..relations.relation import Relation
 from ..relations.selection import ColumnLike
-from ..relations.types import TypeLike, schema_of
+from ..relations.types import TypeLike
 from ..requests import (
     CollectionInfo,
     CollectionKind,
@@ -44,12 +43,13 @@ from . import handles
 from .connection import Connection
 from .explanation import show_explained
 from .index import Index
-from .ingest import Ingest, schema_of_data
+from .ingest import Ingest
 from .introspection import Introspection
 from .reading import IsolationLike, finishing, read_options
 from .result import Result
 from .subscription import Subscription
 from .table import Table
+from .table_schema import schema_and_data
 from .transaction import Transaction, commit_one
 from .view import IntrospectionRelation, MaterializedView, View
 from .wiring import start
@@ -140,7 +140,7 @@ class ActorSystem:
             RejectedData: data that does not fit.
             DuplicateName: another collection has this name.
         """
-        described, data = _schema_and_data(name, schema)
+        described, data = schema_and_data(name, schema)
         keys = [key] if isinstance(key, str) else list(key or ())
         positions = tuple(position_of(column, described, f"create_table {name!r} key") for column in keys)
         fields = tuple(
@@ -376,23 +376,3 @@ class ActorSystem:
             raise RelationError(f"{where} takes a relation, and a {relation.__class__.__name__} was given")
         if relation.origin is not None and relation.origin is not self:
             raise RelationError(f"{where}: the relation belongs to another system")
-
-
-def _schema_and_data(name: str, given: Any) -> tuple[Schema, object | None]:
-    """The schema, and the data when there is some."""
-    if isinstance(given, Schema | pa.Schema):
-        return schema_of(given), None
-    if isinstance(given, Mapping) and all(_is_type(value) for value in given.values()):  # type: ignore[union-attr]
-        return schema_of(given), None  # type: ignore[arg-type]
-    found = schema_of_data(given)
-    if found is None:
-        raise RelationError(
-            f"create_table {name!r} takes a mapping of column to type, a pyarrow.Schema, or data with column names; "
-            f"a {given.__class__.__name__} was given"
-        )
-    return found, given
-
-
-def _is_type(value: object) -> bool:
-    """Whether a value of a mapping stands for a type rather than for a column of data."""
-    return not isinstance(value, Iterable) or isinstance(value, str | type)

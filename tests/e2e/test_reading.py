@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import threading
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -213,52 +216,65 @@ def test_an_error_of_a_row_reaches_the_reader_until_the_row_is_gone(system: Acto
     assert shares.lookup(1).one() == (1, 0.1)
 
 
-gate = threading.Event()
-entered = threading.Event()
+class Gate:
+    """What a user function waits at. A pipe, because a function is pickled, and a path is a value."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "gate"
+        os.mkfifo(self.path)
+
+    def wait_for_the_first(self) -> None:
+        """Until the function is called and waits."""
+        self._writer = self.path.open("w")
+
+    def open(self) -> None:
+        """Let pass who waits, and whoever comes."""
+        self.path.unlink()
+        self._writer.close()
 
 
-def stuck(system: ActorSystem, orders: Table) -> Index:
+def stuck(system: ActorSystem, orders: Table, gate: Gate) -> Index:
     """An index that is not ready before the gate opens."""
-    gate.clear()
-    entered.clear()
+    path = str(gate.path)
 
     @udf("bigint")
     def wait(value: int) -> int:
-        # Imported by name, because what a user function refers to is pickled with it.
-        from tests.e2e import test_reading
-
-        test_reading.entered.set()
-        test_reading.gate.wait(30)
+        with contextlib.suppress(FileNotFoundError), open(path) as pipe:
+            pipe.read()
         return value
 
     return system.create_index(orders.select(id=wait("id")), name="stuck")
 
 
-def test_a_read_gives_up_after_its_timeout(system: ActorSystem) -> None:
-    orders = orders_of(system)
-    index = stuck(system, orders)
+def test_a_read_gives_up_after_its_timeout(system: ActorSystem, tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    index = stuck(system, orders_of(system), gate)
     with pytest.raises(ReadTimeout, match=r"not answered within 0\.05 s"):
         index.peek(timeout=0.05)
-    gate.set()
+    gate.wait_for_the_first()
+    gate.open()
     assert ids(index.peek(timeout=30)) == [1, 2, 3, 4, 5]
 
 
-def test_an_interrupted_read_is_withdrawn_and_the_system_goes_on(system: ActorSystem) -> None:
-    orders = orders_of(system)
-    index = stuck(system, orders)
-    main = threading.get_ident()
+def test_an_interrupted_read_is_withdrawn_and_the_system_goes_on(system: ActorSystem, tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    index = stuck(system, orders_of(system), gate)
 
     def interrupt() -> None:
-        entered.wait(30)
-        # A real signal, because only that ends a wait for a lock.
-        signal.pthread_kill(main, signal.SIGINT)
+        gate.wait_for_the_first()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     interrupter = threading.Thread(target=interrupt)
-    interrupter.start()
-    with pytest.raises(KeyboardInterrupt):
-        index.peek()
+    # A test runner may ignore the signal.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupter.start()
+            index.peek()
+    finally:
+        signal.signal(signal.SIGINT, usual)
     interrupter.join()
-    gate.set()
+    gate.open()
     assert ids(index.peek()) == [1, 2, 3, 4, 5]
 
 

@@ -65,6 +65,7 @@ def test_a_table_from_data(system: ActorSystem) -> None:
     from_duckdb = system.create_table("d", duckdb.sql("select 7::integer as id, date '2013-01-01' as day"))
     assert rows(system, from_duckdb) == [(7, datetime.date(2013, 1, 1))]
     assert rows(system, system.create_table("m", {"id": [5]})) == [(5,)]
+    assert rows(system, system.create_table("r", data.to_reader())) == [(1, "a"), (2, None)]
     assert rows(system, system.create_table("l", [{"id": 5}, {"id": 6}])) == [(5,), (6,)]
 
 

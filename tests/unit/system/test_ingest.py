@@ -14,7 +14,8 @@ import pytest
 
 from pillion.actors.errors import RejectedData
 from pillion.actors.relations.types import schema_of
-from pillion.actors.system.ingest import Ingest, schema_of_data
+from pillion.actors.system.ingest import Ingest
+from pillion.actors.system.table_schema import schema_of_data
 
 DAY = datetime.date(2013, 1, 2)
 MOMENT = datetime.datetime(2013, 1, 2, 3, 4, 5, 6)
