@@ -25,8 +25,14 @@ def schema_and_data(name: str, given: Any) -> tuple[Schema, object | None]:
     if types is not None and all(_is_type(value) for value in types.values()):
         return schema_of(types), None
     # A reader can be read once only, so the table takes its place.
-    data = given if is_mutable(given) else as_arrow(given) or given
-    found = schema_of_data(data)
+    table = as_arrow(given)
+    data = given if table is None or is_mutable(given) else table
+    try:
+        found = schema_of_data(data)
+    except pa.ArrowException as error:
+        raise RelationError(
+            f"create_table {name!r}: the data makes no columns of one type and length: {error}"
+        ) from None
     if found is None:
         raise RelationError(
             f"create_table {name!r} takes a mapping of column to type, a pyarrow.Schema, or data with column names; "

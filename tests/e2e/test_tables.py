@@ -188,6 +188,8 @@ def test_tables_without_a_key_have_no_keys(system: ActorSystem) -> None:
         (("t", {}), RelationError, "at least one column"),
         (("t", {"a": "bogus"}), ExpressionTypeError, "column 'a': 'bogus' is no type"),
         (("t", 5), RelationError, "takes a mapping of column to type"),
+        (("t", {"a": [1, 2], "b": [1]}), RelationError, "no columns of one type and length"),
+        (("t", {"a": [1, "x"]}), RelationError, "no columns of one type and length"),
         (("t", [(1, 2)]), RelationError, "takes a mapping of column to type"),
         (("items", {"a": "bigint"}), DuplicateName, "'items' is taken"),
     ],
