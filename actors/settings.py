@@ -63,7 +63,7 @@ SCAN_SLICE = Config("peek_scan_slice", 1 << 14, _count, "rows that a scan reads 
 TURN_SECONDS = Config("worker_turn_seconds", 0.001, _seconds, "seconds of maintenance before other messages are heard")
 TURN_STEPS = Config("worker_turn_steps", 1024, _count, "operator steps before other messages are heard")
 IDLE_SECONDS = Config("worker_idle_seconds", 0.05, _seconds, "seconds without work after which a worker tidies up")
-IDLE_SLICE = Config("worker_idle_slice", 1 << 16, _count, "rows that an idle worker merges at a time")
+IDLE_SLICE = Config("worker_idle_slice", 1 << 14, _count, "rows that an idle worker merges at a time")
 SWITCH_INTERVAL = Config(
     "process_switch_interval", 0.0005, _seconds, "seconds; sys.setswitchinterval of the process; 0 leaves it alone"
 )

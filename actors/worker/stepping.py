@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from ...messages.frontiers import less_equal
 from ...messages.ids import GlobalId
 from ..dispatch.services import Clock
-from ..settings import TURN_SECONDS, TURN_STEPS
+from ..settings import IDLE_SLICE, TURN_SECONDS, TURN_STEPS
 from .link import Link
 from .messages import Exchanged
 from .peeks import Peeks
@@ -25,6 +27,8 @@ class Stepping:
         self._link = link
         self._peeks = peeks
         self._clock = clock
+        self._visits: deque[RunningDataflow] = deque()
+        """The dataflows that are still to be tidied."""
 
     def now(self) -> float:
         return self._clock.now()
@@ -77,6 +81,22 @@ class Stepping:
                 break
         # The next turn begins with another one, so that no dataflow waits for all of another's work.
         ready.rotate(-1)
+
+    def tidy(self) -> bool:
+        """Merge what is left to merge while nobody waits, for one turn; whether there is more to do. Every dataflow is
+        visited until it is tidy; the next visits begin with the next call after that."""
+        state, visits = self._state, self._visits
+        if not visits:
+            visits.extend(state.dataflows.values())
+        fuel = state.settings.get(IDLE_SLICE)
+        end = self._clock.now() + state.settings.get(TURN_SECONDS)
+        while visits:
+            running = visits[0]
+            if running.number not in state.dataflows or not running.dataflow.maintain(fuel):
+                visits.popleft()
+            if self._clock.now() >= end:
+                return bool(visits)
+        return False
 
     def _send(self, running: RunningDataflow) -> None:
         outbox = running.dataflow.outbox

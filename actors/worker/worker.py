@@ -29,7 +29,7 @@ from ...messages.frontiers import MINIMUM, Timestamp
 from ...messages.ids import GlobalId
 from ..dispatch.base import SystemActor
 from ..introspection.log import Introspection
-from ..settings import IDLE_SECONDS, IDLE_SLICE
+from ..settings import IDLE_SECONDS
 from ..storage.messages import Appended, ShardChanges, ShardRead, ShardSnapshot, SnapshotRefused, UpperMismatch
 from .appends import Appends
 from .counters import COMMANDS_REFUSED, read_counters
@@ -237,10 +237,7 @@ class Worker(SystemActor):
         if rest > 0:
             self.after(rest, message)
             return
-        more = False
-        for running in self.state.dataflows.values():
-            more |= running.dataflow.maintain(self.state.settings.get(IDLE_SLICE))
-        if more:
+        if self._stepping.tidy():
             self.tell_self(message)
             return
         self._idle_is_coming = False
