@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from pillion.messages.scalars import Call, Cast, ColumnRef, If, Literal, LiteralError, Scalar
@@ -115,7 +115,11 @@ def cast(value: Any, type: SqlType) -> Any:
     if value is None:
         return None
     if type in RANGES:
-        return ranged(int(value) if not isinstance(value, float) else round(value), RANGES[type])
+        if isinstance(value, float) and not math.isfinite(value):
+            raise RowError("out of range")
+        # Floats round half to even, numerics half away from zero, as in PostgreSQL.
+        whole = value.to_integral_value(ROUND_HALF_UP) if isinstance(value, Decimal) else round(value)
+        return ranged(int(whole), RANGES[type])
     if type in (SqlType.REAL, SqlType.DOUBLE):
         return float(value)
     if type is SqlType.NUMERIC:
