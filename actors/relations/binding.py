@@ -51,7 +51,7 @@ class RowScope:
 
     def column(self, node: ColumnName) -> Bound:
         position = position_of(node.name, self.schema, self.where)
-        return Bound(ColumnRef(position), self.schema.fields[position].column_type, show(node))
+        return Bound(ColumnRef(position), self.schema.fields[position].column_type, node)
 
     def aggregation(self, node: Aggregation) -> NoReturn:
         raise RelationError(
@@ -86,14 +86,14 @@ def bind(node: Node, scope: Scope) -> Bound:
         case Aggregation():
             return scope.aggregation(node)
         case Constant(value, type):
-            return bind_constant(value, type, show(node))
+            return bind_constant(value, type, node)
         case Cast(argument, type):
             return _bind_cast(bind(argument, scope), type, node)
         case Conditional():
             return _bind_conditional(node, scope)
         case CallUser(function, arguments):
             given = tuple(bind(argument, scope).scalar for argument in arguments)
-            return Bound(scalars.CallUser(function, given), function.result, show(node))
+            return Bound(scalars.CallUser(function, given), function.result, node)
         case Call("and" | "or" as function):
             return _bind_chain(function, node, scope)
         case Call(function, arguments):
@@ -118,12 +118,12 @@ def bind_condition(node: Node, scope: Scope, where: str) -> Scalar:
 
 def _bind_cast(bound: Bound, type: SqlType, node: Node) -> Bound:
     if bound.is_null:
-        return Bound(Literal.of(None, type), ColumnType(type, nullable=True), show(node))
+        return Bound(Literal.of(None, type), ColumnType(type, nullable=True), node)
     if bound.sql is type:
-        return Bound(bound.scalar, bound.type, show(node))
+        return Bound(bound.scalar, bound.type, node)
     if not can_cast(bound.sql, type):
         raise ExpressionTypeError(f"{show(node)}: a {bound.sql} cannot become a {type}")
-    return Bound(scalars.Cast(bound.scalar, type), ColumnType(type, bound.type.nullable), show(node))
+    return Bound(scalars.Cast(bound.scalar, type), ColumnType(type, bound.type.nullable), node)
 
 
 def _bind_conditional(node: Conditional, scope: Scope) -> Bound:
@@ -135,7 +135,7 @@ def _bind_conditional(node: Conditional, scope: Scope) -> Bound:
     result = values[-1].scalar
     for condition, value in zip(reversed(conditions), reversed(values[:-1]), strict=True):
         result = scalars.If(condition, value.scalar, result)
-    return Bound(result, ColumnType(type, any(value.type.nullable for value in values)), show(node))
+    return Bound(result, ColumnType(type, any(value.type.nullable for value in values)), node)
 
 
 def _bind_chain(function: str, node: Call, scope: Scope) -> Bound:
@@ -153,12 +153,12 @@ def _bind_chain(function: str, node: Call, scope: Scope) -> Bound:
     while len(parts) > _CHAIN_LIMIT:
         cuts = range(0, len(parts), _CHAIN_LIMIT)
         parts = tuple(scalars.Call(function, parts[cut : cut + _CHAIN_LIMIT]) for cut in cuts)
-    return Bound(scalars.Call(function, parts), ColumnType(SqlType.BOOLEAN, nullable), show(node))
+    return Bound(scalars.Call(function, parts), ColumnType(SqlType.BOOLEAN, nullable), node)
 
 
 def _bind_call(function: str, arguments: list[Bound], node: Node) -> Bound:
     if function in _SAME_TYPE:
-        type = common_type(arguments, show(node) if function not in _COMPARISONS else f"comparing: {show(node)}")
+        type = common_type(arguments, node)
         arguments = [coerce(a, type) if isinstance(a.scalar, Literal) else a for a in arguments]
     elif function in _ARITHMETIC:
         arguments = _fit_operands(function, arguments)
@@ -184,7 +184,7 @@ def _bind_call(function: str, arguments: list[Bound], node: Node) -> Bound:
         raise ExpressionTypeError(
             f"{show(node)}: expected {error.expected}, but {given}; convert with .cast(…) if that is meant"
         ) from None
-    return Bound(scalar, result, show(node))
+    return Bound(scalar, result, node)
 
 
 def _fit_operands(function: str, operands: list[Bound]) -> list[Bound]:

@@ -16,9 +16,11 @@ from decimal import Decimal, InvalidOperation
 from ...messages.scalars import Cast, Literal, Scalar, Value
 from ...messages.types import NUMERIC_PRECISION, NUMERIC_SCALE, ColumnType, SqlType
 from .errors import ExpressionTypeError
+from .nodes import Node, show
 from .types import sql_type_of_value
 
 INTEGER_BITS = {SqlType.SMALLINT: 16, SqlType.INTEGER: 32, SqlType.BIGINT: 64}
+_BIGINT_LIMIT = 1 << 63
 _INTEGERS = (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT)
 
 
@@ -26,13 +28,19 @@ _INTEGERS = (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT)
 class Bound:
     """A scalar over the columns of a relation, its type, and how the user wrote it.
 
-    ``flexible``: a constant that was given no type, so that its surroundings may choose; NULL then fits any.
+    ``source``: the syntax, or a text to show for it. ``flexible``: a constant that was given no type, so that its
+    surroundings may choose; NULL then fits any.
     """
 
     scalar: Scalar
     type: ColumnType
-    shown: str
+    source: Node | str
     flexible: bool = False
+
+    @property
+    def shown(self) -> str:
+        """How errors show it."""
+        return self.source if isinstance(self.source, str) else show(self.source)
 
     @property
     def sql(self) -> SqlType:
@@ -49,6 +57,9 @@ def literal_of(value: Value, type: SqlType) -> Literal:
     Raises:
         ExpressionTypeError: it is no value of that type.
     """
+    if value.__class__ is int and type is SqlType.BIGINT and -_BIGINT_LIMIT <= value < _BIGINT_LIMIT:  # type: ignore[operator]
+        # The usual key of a lookup.
+        return Literal(value, type)  # type: ignore[arg-type]
     if value is None:
         return Literal.of(None, type)
     converted = _convert(value, type)
@@ -108,14 +119,14 @@ def _moment(value: Value, type: SqlType) -> Value:
     return value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
 
 
-def bind_constant(value: Value, type: SqlType | None, shown: str) -> Bound:
+def bind_constant(value: Value, type: SqlType | None, source: Node | str) -> Bound:
     """A constant, of its own type or of one to be chosen."""
     if type is not None:
-        return Bound(Literal.of(value, type), ColumnType(type, value is None), shown)
+        return Bound(Literal.of(value, type), ColumnType(type, value is None), source)
     own = sql_type_of_value(value)
     if own is SqlType.BIGINT and _convert(value, SqlType.BIGINT) is None:
         own = SqlType.NUMERIC
-    return Bound(literal_of(value, own or SqlType.TEXT), ColumnType(own or SqlType.TEXT, value is None), shown, True)
+    return Bound(literal_of(value, own or SqlType.TEXT), ColumnType(own or SqlType.TEXT, value is None), source, True)
 
 
 def coerce(bound: Bound, to: SqlType) -> Bound:
@@ -128,11 +139,11 @@ def coerce(bound: Bound, to: SqlType) -> Bound:
         return bound
     if isinstance(bound.scalar, Literal):
         literal = literal_of(bound.scalar.value, to)
-        return Bound(literal, ColumnType(to, literal.raw is None), bound.shown)
-    return Bound(Cast(bound.scalar, to), ColumnType(to, bound.type.nullable), bound.shown)
+        return Bound(literal, ColumnType(to, literal.raw is None), bound.source)
+    return Bound(Cast(bound.scalar, to), ColumnType(to, bound.type.nullable), bound.source)
 
 
-def common_type(bounds: Sequence[Bound], operation: str) -> SqlType:
+def common_type(bounds: Sequence[Bound], operation: Node | str) -> SqlType:
     """The type that all of them can take without losing anything but digits of a double.
 
     Raises:
@@ -144,15 +155,21 @@ def common_type(bounds: Sequence[Bound], operation: str) -> SqlType:
         fixed = {bound.sql for bound in loose}
         if not fixed:
             raise ExpressionTypeError(
-                f"{operation} of nothing but NULL has no type; give NULL one: lit(None, 'bigint')"
+                f"{_named(operation)} of nothing but NULL has no type; give NULL one: lit(None, 'bigint')"
             )
     found = _widest(fixed)
     for bound in loose:
         found = None if found is None else _admit(bound, found)
     if found is None:
         given = ", ".join(f"{bound.shown} is {'NULL' if bound.is_null else bound.sql}" for bound in bounds)
-        raise ExpressionTypeError(f"{operation} needs operands of one type: {given}; convert one of them with .cast(…)")
+        raise ExpressionTypeError(
+            f"{_named(operation)} needs operands of one type: {given}; convert one of them with .cast(…)"
+        )
     return found
+
+
+def _named(operation: Node | str) -> str:
+    return operation if isinstance(operation, str) else show(operation)
 
 
 def _admit(constant: Bound, type: SqlType) -> SqlType | None:

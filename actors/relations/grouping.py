@@ -40,7 +40,7 @@ class GroupScope:
     def column(self, node: ColumnName) -> Bound:
         for position, key in enumerate(self.keys):
             if key.name == node.name:
-                return Bound(ColumnRef(position), key.column_type, show(node))
+                return Bound(ColumnRef(position), key.column_type, node)
         RowScope(self.schema, "agg").column(node)
         keys = ", ".join(repr(key.name) for key in self.keys) or "none"
         raise RelationError(
@@ -49,7 +49,7 @@ class GroupScope:
         )
 
     def aggregation(self, node: Aggregation) -> Bound:
-        aggregate = _bind_aggregate(node, RowScope(self.schema, f"inside {show(node)}"))
+        aggregate = _bind_aggregate(node, RowScope(self.schema, "inside an aggregate"))
         if aggregate in self.aggregates:
             position = self.aggregates.index(aggregate)
         else:
@@ -60,7 +60,7 @@ class GroupScope:
             position = len(self.aggregates)
             self.aggregates.append(aggregate)
             self.aggregate_types.append(type)
-        return Bound(ColumnRef(len(self.keys) + position), self.aggregate_types[position], show(node))
+        return Bound(ColumnRef(len(self.keys) + position), self.aggregate_types[position], node)
 
 
 def _bind_aggregate(node: Aggregation, scope: RowScope) -> Aggregate:
