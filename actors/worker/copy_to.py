@@ -11,34 +11,34 @@ import pyarrow.parquet as parquet
 
 from ...dataflow.arrangements.updates import Chunk, Updates, concat_optional, error_messages
 from ...dataflow.columns.grouping import shard_of
+from ...messages.frontiers import Frontier, Timestamp
 from ...messages.ids import GlobalId
 from ...messages.responses import Copied, CopyDropped, CopyError, CopyToResponse
 from ...messages.types import Schema
 from ..peeks.blocks import record_batch
+from .gathering import GatheringSink
 from .link import Link
 from .messages import DataflowNumber
-from .sinks import Sink
 
 
-class CopyToSink(Sink):
-    """Writes the rows once all of them came. The dataflow brings them to one worker, the only one that answers."""
+class CopyToSink(GatheringSink):
+    """Writes the rows once all of them came. The owner, to which the dataflow brings the rows, is the only one that
+    answers."""
 
     def __init__(
-        self, link: Link, dataflow: DataflowNumber, id: GlobalId, path: str, schema: Schema, worker: int
+        self, link: Link, dataflow: DataflowNumber, id: GlobalId, path: str, schema: Schema, as_of: Timestamp
     ) -> None:
-        self._link = link
-        self._dataflow = dataflow
-        self._id = id
+        super().__init__(link, dataflow, id, as_of, owner=int(shard_of((), 1, len(link.fellows))[0]))
         self._path = Path(path)
         self._schema = schema
         self._parts: list[Chunk] = []
-        self._done = worker != int(shard_of((), 1, len(link.fellows))[0])
+        self._done = not self.is_owner
 
-    def absorb(self, chunk: Chunk) -> None:
+    def gathered(self, chunk: Chunk, upper: Frontier) -> None:
         if self._done:
             return
         self._parts.append(chunk)
-        if chunk.upper is None:
+        if upper is None:
             self._answer(self._copy())
 
     def drop(self) -> None:

@@ -233,10 +233,9 @@ class Dataflows:
                     sink.id,
                     shard,
                     description.as_of,
-                    self._state.worker,
                 )
             case CopyTo(path):
-                return CopyToSink(link, number, sink.id, path, description.schema_of(sink.on), self._state.worker)
+                return CopyToSink(link, number, sink.id, path, description.schema_of(sink.on), description.as_of)
 
     def _drop_collection(self, collection: Collection) -> None:
         if collection.sink is None or collection.sink.reports_frontiers:

@@ -17,11 +17,12 @@ class Link:
     """The worker's neighbours: fellow workers, the storage, and the multiplexer, which gets the responses of one
     handler together."""
 
-    __slots__ = ("_responses", "_state", "fellows", "multiplexer", "own", "storage")
+    __slots__ = ("_responses", "_state", "fellows", "multiplexer", "own", "storage", "worker")
 
     def __init__(self, state: ComputeState, own: pykka.ActorRef[Any], storage: pykka.ActorRef[Any]) -> None:
         self._state = state
         self._responses: list[Tagged] = []
+        self.worker = state.worker
         self.own = own
         self.storage = storage
         self.multiplexer: pykka.ActorRef[Any] | None = None

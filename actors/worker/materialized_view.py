@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...dataflow.arrangements.updates import Chunk, Updates, concat_updates
-from ...messages.frontiers import MINIMUM, Frontier, Timestamp, less_than, minimum
+from ...messages.frontiers import MINIMUM, Frontier, Timestamp, less_than
 from ...messages.ids import GlobalId
 from ..storage.messages import CompareAndAppend
 from .appends import Answer, Appends
 from .feeds import Take
+from .gathering import GatheringSink
 from .link import Link
-from .messages import DataflowNumber, SinkPart
-from .sinks import Sink
+from .messages import DataflowNumber
 
 
-class MaterializedViewSink(Sink):
+class MaterializedViewSink(GatheringSink):
     """One worker's end of the sink; the owner's does the writing.
 
     Invariant: at most one append is under way, and none before the shard's changes up to the last one were heard of.
@@ -37,20 +37,14 @@ class MaterializedViewSink(Sink):
         id: GlobalId,
         shard: GlobalId,
         as_of: Timestamp,
-        worker: int,
     ) -> None:
         """``follow`` subscribes a consumer to all of the shard."""
-        workers = len(link.fellows)
-        self._link = link
-        self._follow = follow
-        self._dataflow = dataflow
-        self._id = id
+        super().__init__(link, dataflow, id, as_of, owner=id.number % len(link.fellows))
         self._appends = appends
+        self._follow = follow
         self._shard = shard
-        self._worker = worker
-        self._owner = id.number % workers
         self._read_only = True
-        self._desired: list[Frontier] = [as_of] * workers
+        self._desired: Frontier = as_of
         self._persisted: Frontier = MINIMUM
         self._followed = False
         """Whether the shard's snapshot has come, so that the difference is known."""
@@ -63,22 +57,16 @@ class MaterializedViewSink(Sink):
     @property
     def write_frontier(self) -> Frontier:
         # The shard is one: the owner speaks for it, and the others do not hold it back.
-        return self._persisted if self._worker == self._owner else None
+        return self._persisted if self.is_owner else None
 
     def start(self) -> None:
-        if self._worker == self._owner:
+        if self.is_owner:
             self._follow(self.persisted)
 
-    def absorb(self, chunk: Chunk) -> None:
-        if self._worker == self._owner:
-            self.receive(self._worker, chunk)
-        else:
-            self._link.fellows[self._owner].tell(SinkPart(self._dataflow, self._id, self._worker, chunk))
-
-    def receive(self, sender: int, chunk: Chunk) -> None:
+    def gathered(self, chunk: Chunk, upper: Frontier) -> None:
         self._oks.add(chunk.oks)
         self._errs.add(chunk.errs)
-        self._desired[sender] = chunk.upper
+        self._desired = upper
         self._append()
 
     def persisted(self, chunk: Chunk) -> None:
@@ -106,7 +94,7 @@ class MaterializedViewSink(Sink):
         """Write the difference, when that is allowed and the shard's state is known."""
         if self._read_only or self._appending or not self._followed or less_than(self._persisted, self._appended):
             return
-        lower, upper = self._persisted, minimum(self._desired)
+        lower, upper = self._persisted, self._desired
         if lower is None or not less_than(lower, upper):
             return
         self._appending = True

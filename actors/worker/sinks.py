@@ -28,7 +28,7 @@ class Sink:
         """From now on the sink may change what others see."""
 
     def receive(self, sender: int, chunk: Chunk) -> None:
-        """On the worker that owns the sink: the part of worker ``sender``."""
+        """On the worker that acts for all: the part of worker ``sender``."""
         raise AssertionError(f"{type(self).__name__} gathers no parts")
 
     @property

@@ -18,10 +18,13 @@ from pillion.actors.storage.storage import Storage
 from pillion.actors.testing.probe import Probe
 from pillion.dataflow.arrangements.updates import Updates
 from pillion.dataflow.columns.column import column_from_values
+from pillion.dataflow.plans.lower import lower
 from pillion.messages.commands import AllowCompaction, Command, CreateDataflow, Hello, InitializationComplete, Schedule
-from pillion.messages.dataflows import CopyTo, RenderDataflow, SinkExport, SourceImport
+from pillion.messages.dataflows import BuildDesc, CopyTo, RelationDataflow, RenderDataflow, SinkExport, SourceImport
 from pillion.messages.ids import GlobalId
+from pillion.messages.relations import Get, Map
 from pillion.messages.responses import Copied, CopyDropped, CopyError, CopyToResponse, Response
+from pillion.messages.scalars import Call, ColumnRef, If, Literal, LiteralError
 from pillion.messages.types import Field, Schema, SqlType
 
 SHARD, SOURCE, SINK = GlobalId("s", 1), GlobalId("u", 1), GlobalId("u", 2)
@@ -77,6 +80,28 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
     made = World(request.param)
     yield made
     made.dispatcher.stop()
+
+
+def test_an_error_on_any_worker_is_the_answer(world: World, tmp_path: Path) -> None:
+    built = GlobalId("u", 3)
+    one, two = Literal.of(1, SqlType.BIGINT), Literal.of(2, SqlType.BIGINT)
+    for number in range(6):
+        # Where an error is depends on its message.
+        failing = If(Call("=", (ColumnRef(0), two)), LiteralError(f"failure {number}"), one)
+        described = RelationDataflow(
+            debug_name="copy",
+            source_imports=(SourceImport(SOURCE, SHARD, SCHEMA),),
+            index_imports=(),
+            objects_to_build=(
+                BuildDesc(built, Map(Get(SOURCE), (failing,)), Schema((*SCHEMA.fields, Field("x", SqlType.BIGINT)))),
+            ),
+            index_exports=(),
+            sink_exports=(SinkExport(SINK, built, CopyTo(str(tmp_path / "rows.csv"))),),
+            as_of=0,
+        )
+        responses = world.send(CreateDataflow(lower(described)), Schedule(SINK))
+        assert responses == [CopyToResponse(SINK, CopyError(f"failure {number}"))]
+        assert world.send(AllowCompaction(SINK, None)) == []
 
 
 def listed(table: pa.Table) -> list[tuple[object, object]]:
