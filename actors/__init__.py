@@ -55,6 +55,7 @@ from .relations import (
 )
 from .requests import CollectionInfo, CollectionKind, Isolation
 from .system.index import Index
+from .system.moment import Moment
 from .system.result import Result, WrongRowCount
 from .system.subscription import Change, ChangeBatch, Subscription
 from .system.system import ActorSystem
@@ -78,6 +79,7 @@ __all__ = [
     "Index",
     "Isolation",
     "MaterializedView",
+    "Moment",
     "NoSuchRow",
     "NotReadableError",
     "NotYetReadable",

@@ -20,27 +20,25 @@ TRANSACTIONS = 100
 def main() -> None:
     chance = random.Random(2013)
     with ActorSystem(workers=2) as system:
-        customers = system.create_table("customers", {"customer": int, "region": str}, key="customer", history=10)
-        orders = system.create_table("orders", {"id": int, "customer": int, "cents": int}, key="id", history=10)
+        customers = system.create_table("customers", {"customer": int, "region": str}, key="customer")
+        orders = system.create_table("orders", {"id": int, "customer": int, "cents": int}, key="id")
         customers.insert([(customer, chance.choice(REGIONS)) for customer in range(CUSTOMERS)])
 
         sales = orders.join(customers, on="customer")
-        regions = system.create_index(
-            system.view("regions", sales.group_by("region").agg(orders=count(), cents=sum_of("cents"))), history=10
-        )
-        people = system.create_index(
-            system.view("people", orders.group_by("customer").agg(cents=sum_of("cents"))), "customer", history=10
-        )
+        by_region = system.view("by_region", sales.group_by("region").agg(orders=count(), cents=sum_of("cents")))
+        by_person = system.view("by_person", orders.group_by("customer").agg(cents=sum_of("cents")))
+        regions, people = system.create_index(by_region, "region"), system.create_index(by_person, "customer")
 
         done = threading.Event()
         checked: list[int] = []
 
         def read() -> None:
             while not done.is_set():
-                total = regions.peek()
-                same_moment = people.peek(as_of=total.timestamp)
-                assert sum(total.column("cents")) == sum(same_moment.column("cents"))
-                checked.append(total.timestamp)
+                with system.hold(regions, people) as moment:
+                    by_region = regions.peek(as_of=moment.timestamp)
+                    by_person = people.peek(as_of=moment.timestamp)
+                assert sum(by_region.column("cents")) == sum(by_person.column("cents"))
+                checked.append(moment.timestamp)
 
         readers = [threading.Thread(target=read) for _ in range(2)]
         for reader in readers:

@@ -30,6 +30,7 @@ from ..requests import (
     Drop,
     Explain,
     Explained,
+    HoldRead,
     Insert,
     Isolation,
     ListCollections,
@@ -45,6 +46,7 @@ from .explanation import show_explained
 from .index import Index
 from .ingest import Ingest
 from .introspection import Introspection
+from .moment import Moment
 from .reading import IsolationLike, finishing, read_options
 from .result import Result
 from .subscription import Subscription
@@ -308,6 +310,14 @@ class ActorSystem:
             )
         )
         return Result(result.timestamp, result.schema, result.blocks)
+
+    def hold(self, *handles: Handle, as_of: Timestamp | None = None) -> Moment:
+        """Keep tables, views and indexes readable as they are now (or ``as_of`` a timestamp), for several reads of one
+        state: ``with system.hold(a, b) as moment: a.peek(as_of=moment.timestamp)``."""
+        if not handles:
+            raise RelationError("hold takes the tables, views and indexes that will be read")
+        ids = tuple(handle.id for handle in handles)
+        return Moment(self._connection, self._connection.ask(lambda reply: HoldRead(ids=ids, as_of=as_of, reply=reply)))
 
     def subscribe(
         self,

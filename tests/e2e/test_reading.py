@@ -203,6 +203,21 @@ def test_the_past_is_forgotten(system: ActorSystem) -> None:
     assert len(index.peek()) == number  # type: ignore[possibly-undefined]
 
 
+def test_a_moment_stays_readable_until_it_is_released(system: ActorSystem) -> None:
+    orders = orders_of(system)
+    index = system.create_index(orders, wait=True)
+    total = system.view("total", orders.agg(count()))
+    with system.hold(orders, index, total) as moment:
+        for number in range(6, 300):
+            orders.insert((number, None, 1.0))
+        assert len(index.peek(as_of=moment.timestamp)) == 5
+        assert system.query(total, as_of=moment.timestamp).scalar() == 5
+    moment.release()
+    assert len(index.peek()) == 299
+    with pytest.raises(RelationError, match="takes the tables"):
+        system.hold()
+
+
 def test_an_error_of_a_row_reaches_the_reader_until_the_row_is_gone(system: ActorSystem) -> None:
     orders = orders_of(system)
     shares = system.create_index(orders.select("id", share=1 / col("amount")), key="id", name="shares")
