@@ -143,6 +143,9 @@ class Subscription:
     ) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        return f"Subscription({self.id}, as_of={self.as_of}{', closed' if self._closed else ''})"
+
     def _batch(self, batch: SubscribeBatch) -> ChangeBatch:
         if batch.error is not None:
             raise CollectionError(self.id, batch.lower, batch.error)

@@ -17,17 +17,30 @@ from pillion.actors import (
     Table,
     avg,
     col,
+    concat,
     count,
     count_distinct,
+    generate_series,
     max,
     median,
     min,
+    percentile,
+    split,
+    std,
     string_agg,
     sum,
+    udf,
+    var,
     when,
 )
 
 Build = Callable[[Relation, Relation], Relation]
+
+
+@udf("text")
+def shout(text: str) -> str:
+    return text.upper() + "!"
+
 
 CASES: dict[str, tuple[Build, str]] = {
     "inner": (
@@ -71,6 +84,26 @@ CASES: dict[str, tuple[Build, str]] = {
     "grouped without accumulation": (
         lambda a, b: a.group_by("k").agg(mid=median("v"), all_=string_agg("s", "+")),
         "select k, median(v), string_agg(s, '+' order by s) from a group by k",
+    ),
+    "spread": (
+        lambda a, b: a.group_by("k").agg(v=var("v"), s=std("v"), p=percentile("v", 0.25)),
+        "select k, var_samp(v), stddev_samp(v), quantile_cont(v, 0.25) from a group by k",
+    ),
+    "extremes of texts and of distinct values": (
+        lambda a, b: a.group_by("k").agg(low=min("s"), high=max("s"), kinds=count_distinct("v")),
+        "select k, min(s), max(s), count(distinct v) from a group by k",
+    ),
+    "exploded": (
+        lambda a, b: a.filter(col("v").is_not_null()).explode(n=generate_series(1, col("v"), 3)).select("id", "n"),
+        "select id, unnest(range(1, v + 1, 3)) from a where v is not null",
+    ),
+    "split": (
+        lambda a, b: a.select("id", t=concat("s", "s", separator=",")).explode(part=split("t", ",")),
+        "select id, s || ',' || s, unnest(string_split(s || ',' || s, ',')) from a where s is not null",
+    ),
+    "computed by the application": (
+        lambda a, b: a.select("id", t=shout("s")).filter(col("t") != "Y!"),
+        "select id, upper(s) || '!' from a where upper(s) || '!' <> 'Y!'",
     ),
     "global": (
         lambda a, b: a.filter(col("v") > 5).agg(count(), total=sum("v"), some=(col("v") > 8).any()),

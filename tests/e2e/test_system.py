@@ -15,12 +15,14 @@ from pillion.actors import (
     MaterializedView,
     RelationError,
     StillUsed,
+    SystemFailed,
     SystemStopped,
     Table,
     View,
     col,
     count,
     sum,
+    udf,
     values,
 )
 
@@ -72,6 +74,26 @@ def test_stopping_refuses_what_is_outstanding() -> None:
     system.stop()
     follower.join()
     assert isinstance(outcome[0], SystemStopped)
+
+
+def test_a_worker_that_crashes_fails_the_system_and_not_the_application() -> None:
+    before = set(threading.enumerate())
+
+    @udf("bigint")
+    def crash(value: int) -> int:
+        raise SystemExit("no ordinary exception")
+
+    with ActorSystem(workers=2) as system:
+        orders = system.create_table("orders", {"id": int})
+        other = system.create_index(orders)
+        index = system.create_index(orders.select(id=crash("id")), name="crashes")
+        with system.transaction() as tx:
+            tx.insert(orders, [(1,), (2,)])
+        for attempt in (index.peek, other.peek, lambda: orders.insert((3,)), lambda: system.query(orders)):
+            with pytest.raises(SystemFailed, match="SystemExit: no ordinary exception") as raised:
+                attempt()
+            assert isinstance(raised.value.__cause__, SystemExit)
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.parametrize("workers", [0, -1, True, "2", 1.5])
