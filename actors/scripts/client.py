@@ -110,8 +110,9 @@ class Client:
 
     def connect(self) -> None:
         """Open a connection; what belonged to an older one is forgotten."""
+        # A fresh replica reconciles nothing.
+        self.is_initialized = not self._nonce
         self._nonce = self._dispatcher.services.ids.fresh()
-        self.is_initialized = False
         self._refused.clear()
         self.frontiers.clear()
         self.peeks.clear()

@@ -35,9 +35,12 @@ class Reconciler:
         self._stepping = stepping
 
     def begin(self, nonce: str) -> None:
-        """A connection opened: remember its commands until they are complete."""
-        self._state.nonce = nonce
-        self._state.replay = []
+        """A connection opened: remember its commands until they are complete. A replica that was not told anything yet
+        has nothing to compare them with, and takes them as they come."""
+        state = self._state
+        state.nonce = nonce
+        is_fresh = state.config is None and not state.collections and not state.peers
+        state.replay = None if is_fresh else []
 
     def complete(self, handle: Callable[[Command], None]) -> None:
         """Reconcile, then handle every remembered command of which the effect is not there already.

@@ -114,7 +114,8 @@ class ComputeState:
     """A worker's state. The collections of one dataflow are in ``collections`` and in its ``exports``.
 
     Attributes:
-        replay: the commands since ``Hello``, while ``InitializationComplete`` has not come; else None.
+        replay: the commands since ``Hello``, while ``InitializationComplete`` has not come, and something was there
+            before; else None.
         collections: what this runtime renders, and hence reports.
         traces: the indexes that can be read and imported.
         peers: what the other runtime renders.
