@@ -64,13 +64,13 @@ class Stream:
 
     Attributes:
         placement: the columns by whose hash rows are placed on workers; None when they may be anywhere.
-        arranged: the arrangements of these rows, by key.
+        collection: stands for the rows, however they are rendered.
     """
 
     operator: Operator
     types: Types
     placement: tuple[int, ...] | None = None
-    arranged: dict[Key, Arranged] = field(default_factory=dict["Key", "Arranged"])
+    collection: object = field(default_factory=object)
 
 
 @dataclass(eq=False, slots=True)
@@ -81,8 +81,8 @@ class Arranged:
     key: Key
     types: Types
     operator: ArrangeOperator | None
+    collection: object
     stream: Stream | None = None
-    siblings: dict[Key, Arranged] = field(default_factory=dict["Key", "Arranged"])
 
 
 @dataclass(slots=True)
@@ -132,6 +132,7 @@ class Builder:
         self._trust = trust
         self._collections: dict[GlobalId, Stream | Arranged] = {}
         self._imports: dict[GlobalId, Arranged] = {}
+        self._arranged: dict[tuple[object, Key], Arranged] = {}
         self._render(description, traces)
 
     def _render(self, description: RenderDataflow, traces: Mapping[GlobalId, Trace]) -> None:
@@ -140,11 +141,12 @@ class Builder:
             self.sources[source.id] = operator
             self._collections[source.id] = Stream(operator, source.schema.types)
         for index in description.index_imports:
-            arranged = Arranged(traces[index.id].arrangement, index.key, index.schema.types, None)
+            known = self._collections.get(index.on)
+            collection = object() if known is None else known.collection
+            arranged = Arranged(traces[index.id].arrangement, index.key, index.schema.types, None, collection)
             self._imports[index.id] = arranged
-            known = self._collections.setdefault(index.on, arranged)
-            arranged.siblings = known.arranged if isinstance(known, Stream) else known.siblings
-            arranged.siblings.setdefault(index.key, arranged)
+            self._collections.setdefault(index.on, arranged)
+            self._arranged.setdefault((collection, index.key), arranged)
         for built in description.objects_to_build:
             nodes: list[Stream | Arranged] = []
             for node in built.plan.nodes:
@@ -261,8 +263,7 @@ class Builder:
         return self._unary(logic, input, input.types + logic.types, input.placement), logic.positions
 
     def _arrange(self, input: Stream | Arranged, key: Key) -> Arranged:
-        siblings = input.arranged if isinstance(input, Stream) else input.siblings
-        known = siblings.get(key)
+        known = self._arranged.get((input.collection, key))
         if known is not None:
             return known
         stream = self._stream(input)
@@ -272,8 +273,8 @@ class Builder:
         types = [column.type for column in stream.types]
         operator = ArrangeOperator(self.agenda, self._as_of, types, arity, positions)
         stream.operator.outputs.append(operator.input)
-        arranged = Arranged(operator.arrangement, key, stream.types[:arity], operator, siblings=siblings)
-        siblings[key] = arranged
+        arranged = Arranged(operator.arrangement, key, stream.types[:arity], operator, input.collection)
+        self._arranged[input.collection, key] = arranged
         self.arrangements.append(operator.arrangement)
         return arranged
 
@@ -311,7 +312,7 @@ class Builder:
                 self._follow(node, operator)
             else:
                 operator = node.operator
-            node.stream = Stream(operator, node.types, _plain(node.key), node.siblings)
+            node.stream = Stream(operator, node.types, _plain(node.key), node.collection)
         return node.stream
 
     def _intake(self, arranged: Arranged) -> Intake:

@@ -107,6 +107,7 @@ class Dataflow:
         return any(id(hold) not in own for arrangement in self._arrangements for hold in arrangement.holds)
 
     def close(self) -> None:
-        """Let go of the arrangements that it reads. Nothing may be called afterwards."""
+        """Let go of the arrangements that it reads, and of its own. Nothing may be called afterwards."""
         for intake in self._intakes:
             intake.close()
+        self._agenda.close()

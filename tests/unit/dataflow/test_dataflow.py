@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import weakref
 from collections import Counter
 
 import pytest
@@ -10,19 +12,22 @@ import pytest
 from pillion.dataflow.arrangements.updates import error_messages
 from pillion.messages.dataflows import CopyTo, IndexExport
 from pillion.messages.plans import (
+    AggregateKind,
     Arrange,
     ConstantNode,
     FlatMapNode,
     GetNode,
     ImportIndex,
+    JoinNode,
     MapFilterProject,
     Mfp,
     NegateNode,
+    PlannedAggregate,
     ReduceNode,
     ThresholdNode,
     UnionNode,
 )
-from pillion.messages.relations import TableFunction
+from pillion.messages.relations import Aggregate, TableFunction
 from pillion.messages.scalars import Call, ColumnRef, Literal
 from pillion.messages.types import SqlType
 
@@ -383,3 +388,40 @@ def test_a_table_function_yields_rows_beside_its_own(peers: int) -> None:
     series_of.subtract({("a", 1, n): 1 for n in (1, 2, 3)})
     assert workers.errors(INDEX, 2) == []
     assert workers.index(INDEX, 2) == series_of
+
+
+@pytest.mark.parametrize("peers", [1, 2])
+def test_what_a_dataflow_kept_is_freed_with_it_and_not_by_a_garbage_collection(peers: int) -> None:
+    plan = (
+        GetNode(TYPES, SOURCE),
+        Arrange(TYPES, 0, key(0)),
+        GetNode(TYPES, OTHER),
+        Arrange(TYPES, 2, key(0)),
+        JoinNode(TYPES, 1, 3, MapFilterProject(4, projection=(0, 3))),
+        ReduceNode(TYPES, 4, key(0), (PlannedAggregate(Aggregate("max", ColumnRef(1)), AggregateKind.HIERARCHICAL),)),
+    )
+    description = describe(
+        sources=[source(SOURCE, TYPES), source(OTHER, TYPES)],
+        objects=[build(VIEW, *plan)],
+        indexes=[IndexExport(INDEX, VIEW, key(1)), IndexExport(INDEX_2, VIEW, key(0))],
+    )
+    gc.collect()
+    gc.disable()
+    try:
+        workers = Workers(description, peers)
+        for input in (SOURCE, OTHER):
+            workers.feed(input, TYPES, 0, 5, [(row, 1, 1) for row in ROWS])
+        workers.run()
+        batches = [t.arrangement.oks.batches for traces in workers.traces for t in traces.values()]
+        arrays = [weakref.ref(batch.order) for some in batches for batch in some]
+        assert len(arrays) >= 2
+        del batches
+        for dataflow in workers.dataflows:
+            for trace in dataflow.indexes.values():
+                trace.allow_compaction(None)
+            assert not dataflow.in_use
+            dataflow.close()
+        del workers, dataflow, trace
+        assert [array() for array in arrays] == [None] * len(arrays)
+    finally:
+        gc.enable()
