@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...messages.relations import Relation as Algebra
-from ...messages.scalars import Call, ColumnRef, Scalar
+from ...messages.scalars import Call, Cast, ColumnRef, Scalar
 from ...messages.types import Field, Schema
 from . import joins
-from .binding import RowScope, bind
+from .binding import RowScope, bind, position_of
 from .coercion import Bound, coerce, common_type
 from .errors import RelationError, suggestion
 from .expressions import Expression, as_column
@@ -39,7 +40,7 @@ def join_relations(
         if not on is left_on is right_on is None:
             raise RelationError("join: how='cross' pairs all rows and takes no key; use filter afterwards")
         one, two = Side(left.algebra, left.schema, ()), Side(right.algebra, right.schema, ())
-        return *_side_by_side(joins.inner(one, two), one, two, (), suffix, merge=False), names
+        return *_side_by_side(joins.inner(one, two), one, two, [], suffix, merge=False), names
     left_keys, right_keys = _keys(on, left_on, right_on)
     one, two = _bind_sides(left, right, left_keys, right_keys)
     match how:
@@ -54,8 +55,8 @@ def join_relations(
             joined = joins.outer(one, two, names, **keep)
             one = _maybe_absent(one) if how in ("right", "full") else one
             two = _maybe_absent(two) if how in ("left", "full") else two
-    repeated = _repeated(right_keys, right.schema)
-    return *_side_by_side(joined, one, two, repeated, suffix, merge=how in ("right", "full")), names
+    keys = _key_columns(left_keys, one, right_keys, two)
+    return *_side_by_side(joined, one, two, keys, suffix, merge=how in ("right", "full")), names
 
 
 def _check_relation(right: object) -> None:
@@ -97,7 +98,18 @@ def _bind_sides(
         bound = bind(one.node, left_scope), bind(other.node, right_scope)
         pairs.append(_same_type(*bound))
     left_key, right_key = zip(*pairs, strict=True)
-    return Side(left.algebra, left.schema, left_key), Side(right.algebra, right.schema, right_key)
+    return (
+        Side(left.algebra, left.schema, left_key, _is_unique(left, left_keys, left_key)),
+        Side(right.algebra, right.schema, right_key, _is_unique(right, right_keys, right_key)),
+    )
+
+
+def _is_unique(relation: Relation, keys: list[Expression], scalars: tuple[Scalar, ...]) -> bool:
+    """Whether no two rows of the relation have the same key. Two integers may be one double."""
+    if any(isinstance(scalar, Cast) and scalar.type.is_float for scalar in scalars):
+        return False
+    names = {key.node.name for key in keys if isinstance(key.node, ColumnName)}
+    return bool(relation.unique_columns) and relation.unique_columns <= names
 
 
 def _same_type(left: Bound, right: Bound) -> tuple[Scalar, Scalar]:
@@ -107,34 +119,51 @@ def _same_type(left: Bound, right: Bound) -> tuple[Scalar, Scalar]:
 
 def _maybe_absent(side: Side) -> Side:
     fields = tuple(Field(f.name, f.type, nullable=True) for f in side.schema.fields)
-    return Side(side.relation, Schema(fields), side.key)
+    return Side(side.relation, Schema(fields), side.key, side.unique)
 
 
-def _repeated(right_keys: list[Expression], schema: Schema) -> tuple[int | None, ...]:
-    """For each key the right column that repeats it, None when the key is computed."""
-    positions = {name: position for position, name in enumerate(schema.names)}
-    return tuple(positions.get(key.node.name) if isinstance(key.node, ColumnName) else None for key in right_keys)
+@dataclass(frozen=True, slots=True)
+class _KeyColumn:
+    """A right column that repeats what the left side's key says; ``left``: the position, when that is a column too."""
+
+    left: int | None
+    right: int
+    merged: tuple[Field, Scalar] | None
+    """What stands for both when one of them may be absent."""
+
+
+def _key_columns(
+    left_keys: list[Expression], left: Side, right_keys: list[Expression], right: Side
+) -> list[_KeyColumn]:
+    """The right columns that are keys by themselves (not computed from)."""
+    found: list[_KeyColumn] = []
+    pairs = zip(left_keys, left.key, right_keys, right.key, strict=True)
+    for left_key, left_scalar, right_key, right_scalar in pairs:
+        if not isinstance(right_key.node, ColumnName):
+            continue
+        position = position_of(right_key.node.name, right.schema, "join")
+        if not isinstance(left_key.node, ColumnName):
+            found.append(_KeyColumn(None, position, None))
+            continue
+        at = position_of(left_key.node.name, left.schema, "join")
+        either = Call("coalesce", (left_scalar, joins.shift(right_scalar, left.arity)))
+        type = left_scalar.type if isinstance(left_scalar, Cast) else left.schema.fields[at].type
+        nullable = left.schema.fields[at].nullable and right.schema.fields[position].nullable
+        found.append(_KeyColumn(at, position, (Field(left_key.node.name, type, nullable), either)))
+    return found
 
 
 def _side_by_side(
-    joined: Algebra, left: Side, right: Side, repeated: tuple[int | None, ...], suffix: str, *, merge: bool
+    joined: Algebra, left: Side, right: Side, keys: list[_KeyColumn], suffix: str, *, merge: bool
 ) -> tuple[Algebra, Schema]:
     """The left columns, then the right ones that do not repeat a key. ``merge``: a left key column may be absent, and
     then takes the right one's value."""
-    from_right: dict[int, int] = {}
-    for key, position in zip(left.key, repeated, strict=False):
-        if isinstance(key, ColumnRef) and position is not None:
-            from_right.setdefault(key.index, position)
-    outputs: list[tuple[Field, Scalar]] = []
-    for index, field in enumerate(left.schema.fields):
-        position = from_right.get(index)
-        if merge and position is not None:
-            other = right.schema.fields[position]
-            scalar: Scalar = Call("coalesce", (ColumnRef(index), ColumnRef(left.arity + position)))
-            outputs.append((Field(field.name, field.type, field.nullable and other.nullable), scalar))
-        else:
-            outputs.append((field, ColumnRef(index)))
-    left_out = {position for position in repeated if position is not None}
+    merged = {key.left: key.merged for key in keys if merge and key.left is not None and key.merged is not None}
+    outputs: list[tuple[Field, Scalar]] = [
+        merged.get(index) or (field, ColumnRef(index)) for index, field in enumerate(left.schema.fields)
+    ]
+    # Where the left key is computed, only the right one says the key of a row that the left side does not have.
+    left_out = {key.right for key in keys if not merge or key.merged is not None}
     taken = set(left.schema.names)
     for position, field in enumerate(right.schema.fields):
         if position in left_out:

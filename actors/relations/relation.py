@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .origin import Origin
 
 
+_NOTHING: frozenset[str] = frozenset()
+
+
 class Relation:
     """A multiset of rows that is computed from tables and views, and changes when they do.
 
@@ -32,13 +35,21 @@ class Relation:
     Every mistake (unknown columns, wrong types) is raised by the method that is given it.
     """
 
-    __slots__ = ("_algebra", "_locals", "_origin", "_schema")
+    __slots__ = ("_algebra", "_locals", "_origin", "_schema", "_unique")
 
-    def __init__(self, algebra: Algebra, schema: Schema, origin: Origin | None = None, locals: int = 0) -> None:
+    def __init__(
+        self,
+        algebra: Algebra,
+        schema: Schema,
+        origin: Origin | None = None,
+        locals: int = 0,
+        unique: frozenset[str] = _NOTHING,
+    ) -> None:
         self._algebra = algebra
         self._schema = schema
         self._origin = origin
         self._locals = locals
+        self._unique = unique
 
     # What it is
 
@@ -67,14 +78,29 @@ class Relation:
         """Local bindings in the expression are called ``l0`` … below this number."""
         return self._locals
 
+    @property
+    def unique_columns(self) -> frozenset[str]:
+        """Columns that are known to be together different in every row; none: nothing is known."""
+        return self._unique
+
     def __repr__(self) -> str:
         return f"Relation({', '.join(f'{f.name}: {f.column_type}' for f in self._schema.fields)})"
 
     def __bool__(self) -> bool:
         raise RelationError("a relation has no truth value; query it first: system.query(relation)")
 
-    def _made(self, algebra: Algebra, schema: Schema, locals: int | None = None) -> Relation:
-        return Relation(algebra, schema, self._origin, self._locals if locals is None else locals)
+    def _made(
+        self, algebra: Algebra, schema: Schema, locals: int | None = None, unique: frozenset[str] = _NOTHING
+    ) -> Relation:
+        return Relation(algebra, schema, self._origin, self._locals if locals is None else locals, unique)
+
+    def _projected(self, outputs: list[tuple[Field, Scalar]]) -> Relation:
+        """Exactly these columns of it."""
+        algebra, schema = project(self._algebra, self._schema.arity, outputs)
+        names = self._schema.names
+        passed = {names[scalar.index]: field.name for field, scalar in outputs if isinstance(scalar, ColumnRef)}
+        kept = frozenset(passed[name] for name in self._unique) if self._unique <= passed.keys() else _NOTHING
+        return self._made(algebra, schema, unique=kept)
 
     # Columns
 
@@ -86,12 +112,12 @@ class Relation:
         outputs = named_columns(columns, named, "select")
         if outputs and all(is_aggregate(output.expression) for output in outputs):
             return self._aggregate([], outputs)
-        return self._made(*project(self._algebra, self._schema.arity, bind_columns(outputs, self._schema, "select")))
+        return self._projected(bind_columns(outputs, self._schema, "select"))
 
     def with_columns(self, *columns: ColumnLike | Sequence[ColumnLike], **named: ExpressionOrValue) -> Relation:
         """All columns, with these replaced (same name) or appended. Each sees the columns as they were before."""
         outputs = bind_columns(named_columns(columns, named, "with_columns"), self._schema, "with_columns")
-        return self._made(*project(self._algebra, self._schema.arity, replace_columns(self._schema, outputs)))
+        return self._projected(replace_columns(self._schema, outputs))
 
     def drop(self, *columns: str) -> Relation:
         """All columns but these."""
@@ -99,7 +125,7 @@ class Relation:
         kept = [(f, ColumnRef(i)) for i, f in enumerate(self._schema.fields) if i not in gone]
         if not kept:
             raise RelationError("drop would leave no column")
-        return self._made(*project(self._algebra, self._schema.arity, list(kept)))
+        return self._projected(list(kept))
 
     def rename(self, mapping: dict[str, str] | None = None, **named: str) -> Relation:
         """New names for columns, old to new: ``rename({"a": "b"})`` or ``rename(a="b")``."""
@@ -110,7 +136,7 @@ class Relation:
             (Field(renamed.get(f.name, f.name), f.type, f.nullable), ColumnRef(i))
             for i, f in enumerate(self._schema.fields)
         ]
-        return self._made(*project(self._algebra, self._schema.arity, outputs))
+        return self._projected(outputs)
 
     # Rows
 
@@ -122,12 +148,12 @@ class Relation:
             raise RelationError("filter takes at least one condition")
         scope = RowScope(self._schema, "filter")
         predicates = [bind_condition(node, scope, "filter") for one in given for node in conjuncts(one.node)]
-        return self._made(Filter(self._algebra, tuple(predicates)), self._schema)
+        return self._made(Filter(self._algebra, tuple(predicates)), self._schema, unique=self._unique)
 
     def distinct(self, *columns: ColumnLike, **named: ExpressionOrValue) -> Relation:
         """Each different row once; with columns, each different combination of them."""
         chosen = self.select(*columns, **named) if columns or named else self
-        return chosen._made(Distinct(chosen._algebra), chosen._schema)
+        return chosen._made(Distinct(chosen._algebra), chosen._schema, unique=frozenset(chosen.columns))
 
     def unique(self, subset: str | Sequence[str] | None = None) -> Relation:
         """Each different row once; with a subset, for each combination of those columns one whole row (the least)."""
@@ -159,7 +185,8 @@ class Relation:
         limited: Algebra = TopK(source, group_by, orders, n, offset)
         if scalars:
             limited = Project(limited, tuple(range(self._schema.arity)))
-        return self._made(limited, self._schema)
+        one_each = n == 1 and bool(groups)
+        return self._made(limited, self._schema, unique=frozenset(groups) if one_each else self._unique)
 
     def limit(self, n: int, offset: int = 0) -> Relation:
         """At most ``n`` rows: the first in the order of all columns."""
@@ -190,7 +217,7 @@ class Relation:
             raise RelationError("agg takes at least one aggregate, such as count() or sum('amount')")
         names = LocalNames(self._locals)
         algebra, schema = aggregate(self._algebra, self._schema, keys, outputs, names)
-        return self._made(algebra, schema, names.next)
+        return self._made(algebra, schema, names.next, frozenset(key.name for key in keys))
 
     # Several relations
 

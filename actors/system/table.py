@@ -38,7 +38,7 @@ class Table(Relation):
         schema: Schema,
         key: tuple[str, ...],
     ) -> None:
-        super().__init__(Get(id), schema, system)
+        super().__init__(Get(id), schema, system, unique=frozenset(key))
         self._connection = connection
         self.id = id
         self.name = name

@@ -38,6 +38,7 @@ def demo_of(data: FlightData, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """The command runs on these days, and leaves no thread behind."""
     monkeypatch.setattr(command, "load_flight_data", lambda: data)
     monkeypatch.setattr(session, "IDLE_LOOKUPS", 20)
+    monkeypatch.setattr(session, "HOURS_PER_SECOND", 1000)
     before = set(threading.enumerate())
     yield
     assert set(threading.enumerate()) <= before

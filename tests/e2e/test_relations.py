@@ -67,6 +67,36 @@ CASES: dict[str, tuple[Build, str]] = {
         lambda a, b: a.join(b, on="k", how="anti"),
         "select * from a where not exists (select 1 from b where a.k = b.k)",
     ),
+    "left join with a key": (
+        lambda a, b: b.join(a, left_on="k", right_on="id", how="left").select("k", "name", "v"),
+        "select b.k, b.name, a.v from b left join a on b.k = a.id",
+    ),
+    "right join with a key": (
+        lambda a, b: b.join(a, left_on="k", right_on="id", how="right").select("k", "name", "v"),
+        "select a.id, b.name, a.v from b right join a on b.k = a.id",
+    ),
+    "full join with a key": (
+        lambda a, b: b.join(a, left_on="k", right_on="id", how="full").select("k", "name", "v"),
+        "select coalesce(b.k, a.id), b.name, a.v from b full join a on b.k = a.id",
+    ),
+    "semi join with a key": (
+        lambda a, b: b.join(a.filter(col("v") > 3), left_on="k", right_on="id", how="semi"),
+        "select * from b where exists (select 1 from a where b.k = a.id and v > 3)",
+    ),
+    "anti join with a key": (
+        lambda a, b: b.join(a.filter(col("v") > 3), left_on="k", right_on="id", how="anti"),
+        "select * from b where not exists (select 1 from a where b.k = a.id and v > 3)",
+    ),
+    "left join with groups": (
+        lambda a, b: a.join(b.group_by("k").agg(n=count()), on="k", how="left").select("id", "n"),
+        "select a.id, c.n from a left join (select k, count(*) as n from b group by k) c on a.k = c.k",
+    ),
+    "full join of the best of each": (
+        lambda a, b: a.top(1, by="v", per="k").join(b.unique("k"), on="k", how="full").select("id", "k", "name"),
+        "select x.id, coalesce(x.k, y.k), y.name from "
+        "(select distinct on (k) * from (select * from a order by k, v nulls last, id)) x full join "
+        "(select distinct on (k) * from (select * from b order by k, name nulls last)) y on x.k = y.k",
+    ),
     "cross": (
         lambda a, b: a.join(b, how="cross").filter(col("v") > col("k_right")).select("id", "name"),
         "select a.id, b.name from a, b where a.v > b.k",
@@ -191,7 +221,7 @@ def change(chance: random.Random, system: ActorSystem, a: Table, b: Table, in_a:
 def test_kept_up_to_date(system: ActorSystem, name: str) -> None:
     build, query = CASES[name]
     chance = random.Random(name)
-    a, b = system.create_table("a", A), system.create_table("b", B)
+    a, b = system.create_table("a", A, key="id"), system.create_table("b", B)
     in_a, in_b = Counter(random_a(chance, i) for i in range(8)), Counter(random_b(chance) for _ in range(6))
     a.insert(list(in_a.elements()))
     relation = build(a, b)

@@ -99,6 +99,25 @@ def test_keys_of_different_number_types_meet() -> None:
     assert rows_of(orders.join(wide, left_on="customer", right_on="key", how="semi").select("id")) == [(1,), (2,)]
 
 
+def test_the_key_of_rows_that_only_the_right_side_has() -> None:
+    numbered = customers.select(number=col("customer"), called="name")
+    for how in ("right", "full"):
+        joined = orders.select("id", "customer").join(numbered, left_on="customer", right_on="number", how=how)
+        assert joined.columns == ("id", "customer", "called")
+        same_rows(
+            joined,
+            f"select o.id, coalesce(o.customer, c.customer), c.name from orders o {how} join customers c "
+            "on o.customer = c.customer",
+        )
+    computed = orders.select("id", "customer").join(
+        numbered, left_on=col("customer") + 1, right_on="number", how="full"
+    )
+    same_rows(
+        computed,
+        "select o.id, o.customer, c.customer, c.name from orders o full join customers c on o.customer + 1 = c.customer",
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
