@@ -19,6 +19,7 @@ from .errors import DescriptionError
 from .graph import Bound, PlanGraph
 from .lower_literal import LiteralLowering
 from .lower_optimized import OptimizedLowering
+from .merge_arrangements import merge_arrangements
 from .print_relation import print_types
 from .type_table import TypeTable
 from .typing import Types
@@ -82,7 +83,7 @@ def _optimized(relation: Relation, available: Available) -> tuple[RenderPlan, Ty
         if columns is not None:
             node = lowering.build(value, MapFilterProject(types.arity(value), projection=columns))
             bound[name] = Bound(node, columns)
-    return graph.plan(root, bound), types.types(bindings.body)
+    return merge_arrangements(graph.plan(root, bound)), types.types(bindings.body)
 
 
 def _literal(relation: Relation, available: Available) -> tuple[RenderPlan, Types]:

@@ -6,7 +6,6 @@ arguments beside it, or of the other branch.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -40,10 +39,15 @@ def resolve_nulls(relation: Relation, env: Mapping[GlobalId, Types]) -> Relation
     Raises:
         RelationTypeError: a node is ill-formed in any case.
     """
-    with contextlib.suppress(ExpressionError):
+    try:
         relation_types(relation, env)
         return relation
-    return _Resolver(env).relation(relation, {})[0]
+    except ExpressionError as error:
+        first = error
+    try:
+        return _Resolver(env).relation(relation, {})[0]
+    except ExpressionError:
+        raise first from None
 
 
 class _Resolver:

@@ -35,7 +35,7 @@ def cases(
     env = draw(sources(vocabulary))
     collections = {id: Collection() for id in env}
     for id, types in env.items():
-        for row in draw(st.lists(rows(types), max_size=6)):
+        for row in draw(st.lists(rows(types), min_size=2, max_size=8)):
             collections[id].add(row, 1)
     return draw(relations(env, vocabulary, size=8)), env, collections
 

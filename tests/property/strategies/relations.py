@@ -32,7 +32,7 @@ from pillion.messages.relations import (
     TopK,
     Union,
 )
-from pillion.messages.scalars import ColumnRef, Literal, Scalar
+from pillion.messages.scalars import Call, ColumnRef, Literal, Scalar
 from pillion.messages.types import ColumnType, SqlType
 
 from .scalars import predicates, scalars
@@ -68,8 +68,8 @@ class _Builder:
     def relation(self, size: int, scope: Mapping[str, Types]) -> Relation:
         if size <= 1:
             return self._leaf(scope)
-        shapes = [self._row_by_row, self._row_by_row, self._grouped, self._join, self._join, self._combined, self._let]
-        relation = self._draw(st.sampled_from(shapes))(size, scope)
+        common = [self._row_by_row, self._join, self._row_by_row, self._join]
+        relation = self._draw(st.sampled_from([*common, self._grouped, self._combined, self._let]))(size, scope)
         arity = len(self._types(relation, scope))
         if arity <= MAX_ARITY:
             return relation
@@ -80,11 +80,12 @@ class _Builder:
         return relation_types(relation, self._env, scope)
 
     def _leaf(self, scope: Mapping[str, Types]) -> Relation:
-        leaves: list[st.SearchStrategy[Relation]] = [st.sampled_from([Get(id) for id in self._env])] * 3
-        if scope:
-            leaves.append(st.sampled_from([GetLocal(name) for name in scope]))
-        leaves.append(self._constants())
-        return self._draw(st.one_of(leaves))
+        choice = self._draw(st.integers(0, 9))
+        if choice == 9 or not self._env:
+            return self._draw(self._constants())
+        if choice > 4 and scope:
+            return self._draw(st.sampled_from([GetLocal(name) for name in scope]))
+        return self._draw(st.sampled_from([Get(id) for id in self._env]))
 
     @st.composite
     @staticmethod
@@ -111,13 +112,25 @@ class _Builder:
             case "map":
                 return Map(input, self._scalars(types, 1, 2))
             case "filter":
-                found = st.lists(predicates(types, self._vocabulary), min_size=1, max_size=2)
-                return Filter(input, tuple(self._draw(found)))
+                found = st.one_of(self._lookups(types), predicates(types, self._vocabulary))
+                return Filter(input, tuple(self._draw(st.lists(found, min_size=1, max_size=2))))
             case "flat_map":
                 stop = self._draw(scalars(types, self._vocabulary, SqlType.BIGINT, 1))
                 return FlatMap(input, TableFunction("generate_series"), (Literal.of(0, SqlType.BIGINT), stop))
             case _:
                 return ArrangeBy(input, ((ColumnRef(0),),))
+
+    @st.composite
+    @staticmethod
+    def _lookup(draw: st.DrawFn, types: Types) -> Scalar:
+        """A column that equals one of few constants, as filters of users mostly are."""
+        column = draw(st.integers(0, len(types) - 1))
+        constants = draw(st.lists(literals(ColumnType(types[column].type, nullable=False)), min_size=1, max_size=3))
+        choices = [Call("=", (ColumnRef(column), constant)) for constant in constants]
+        return choices[0] if len(choices) == 1 else Call("or", tuple(choices))
+
+    def _lookups(self, types: Types) -> st.SearchStrategy[Scalar]:
+        return self._lookup(types)
 
     def _grouped(self, size: int, scope: Mapping[str, Types]) -> Relation:
         input = self.relation(size - 1, scope)

@@ -188,6 +188,112 @@ CASES = {
             Get l0
         """,
     ),
+    "arrangements that differ in their columns are one": (
+        """
+        Project (#0, #2, #4)
+          Join on=(#0 = #3)
+            Get u1
+            Get u1
+        """,
+        """
+        With
+          cte l0 =
+            Arrange key=[#0]
+              Get u1
+        Return
+          Join on=(#0 = #3) project=(#0, #2, #4)
+            Get l0
+            Get l0
+        """,
+    ),
+    "arrangements of some columns are one of these": (
+        """
+        Project (#1, #5)
+          Join on=(#0 = #3)
+            Get u3
+            Project (#0, #1, #2, #2)
+              Get u3
+        """,
+        """
+        With
+          cte l0 =
+            Arrange key=[#0]
+              Get u3
+        Return
+          Join on=(#0 = #3) project=(#1, #5)
+            Get l0
+            Get l0
+        """,
+    ),
+    "joins of joins are ordered together": (
+        """
+        Filter #6 = 2.5
+          Join on=(#0 = #4)
+            Project (#0, #2, #3, #4)
+              Filter #1 IS NOT NULL
+                Join on=(#0 = #3)
+                  Get u1
+                  Get u2
+            Get u3
+        """,
+        """
+        Join on=(#0 = #5) project=(#0, #1, #5, #6, #2, #3, #4)
+          Arrange key=[#0]
+            Join on=(#0 = #3) project=(#3, #4, #0, #1, #2)
+              Arrange key=[#0]
+                MapFilterProject filter=(#2 = 2.5)
+                  Get u3
+              Arrange key=[#0]
+                MapFilterProject filter=(#1 IS NOT NULL) project=(#0, #2)
+                  Get u1
+          Arrange key=[#0]
+            Get u2
+        """,
+    ),
+    "a join on what can fail stays where it is": (
+        """
+        Join on=(#2 = #3)
+          Project (#0, #2, #4)
+            Map (1 / #3)
+              Join on=(#0 = #2)
+                Get u2
+                Project (#0, #0)
+                  Get u3
+          Get u3
+        """,
+        """
+        With
+          cte l0 =
+            Arrange key=[#0]
+              Get u3
+        Return
+          Join on=(#2 = #3)
+            Arrange key=[#2]
+              Join on=(#0 = #1) map=(1 / #1) project=(#0, #1, #4)
+                Arrange key=[#0]
+                  MapFilterProject project=(#0)
+                    Get u2
+                Get l0
+            Get l0
+        """,
+    ),
+    "an equality with a constant holds for all that is equal": (
+        """
+        Filter #0 = 7
+          Join on=(#0 = #3)
+            Get u1
+            Get u2
+        """,
+        """
+        Join on=(#0 = #3)
+          Arrange key=[#0]
+            MapFilterProject filter=(#0 = 7)
+              Get u1
+          Arrange key=[#0]
+            MapFilterProject filter=(#0 = 7)
+              Get u2
+        """,
+    ),
     "a relation that is written twice is computed once": (
         """
         Join on=(#0 = #2)
@@ -279,6 +385,47 @@ INDEXED = {
             MapFilterProject project=(#0, #1)
               Get u1
           ImportIndex s1 key=[#1, #0]
+        """,
+    ),
+    "keys that a filter leaves are looked up": (
+        """
+        Reduce group_by=[#1] aggregates=[count(*)]
+          Filter (#0 = 1 OR #0 = 2) AND #2 = "a"
+            Get u1
+        """,
+        [index("s2", "u1", 1), index("s1", "u1", 0)],
+        """
+        Reduce group_by=[#0] aggregates=[count(*) accumulable]
+          Join on=(#0 = #1) filter=(#3 = "a") project=(#2)
+            Arrange key=[#0]
+              Constant // { types: "(bigint)" }
+                - (1)
+                - (2)
+            ImportIndex s1 key=[#0]
+        """,
+    ),
+    "keys of several columns are looked up": (
+        """
+        Filter #1 = 4 AND #0 = 3
+          Get u3
+        """,
+        [index("s1", "u3", 1, 0)],
+        """
+        Join on=(#0 = #3 AND #1 = #2) project=(#2, #3, #4)
+          Arrange key=[#0, #1]
+            Constant // { types: "(bigint, bigint)" }
+              - (4, 3)
+          ImportIndex s1 key=[#1, #0]
+        """,
+    ),
+    "no key is left by a contradiction": (
+        """
+        Filter #0 = 1 AND #0 = 2
+          Get u3
+        """,
+        [index("s1", "u3", 0)],
+        """
+        Constant <empty> // { types: "(bigint, bigint, double)" }
         """,
     ),
     "an index with another key does not": (
