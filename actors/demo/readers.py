@@ -12,7 +12,7 @@ from typing import Any
 from ..requests import Isolation
 from ..system.index import Index
 
-LOOKUPS_PER_SECOND = 100
+LOOKUPS_PER_SECOND = 50
 """By each thread. Latency counts from the scheduled time, so a lookup that has to wait for its turn shows it."""
 
 Target = tuple[Index, Sequence[tuple[Any, ...]]]
@@ -30,6 +30,8 @@ class Readers:
         levels = (Isolation.STRICT_SERIALIZABLE, Isolation.SERIALIZABLE)
         self.latencies: dict[Isolation, list[float]] = {level: [] for level in levels}
         """Seconds by isolation level."""
+        self.kept_up = True
+        """False once a thread was more than a second late with a lookup."""
         self._targets = targets
         self._stop = threading.Event()
         self._failure: BaseException | None = None
@@ -63,6 +65,9 @@ class Readers:
                     return
                 index, keys = chooser.choice(self._targets)
                 index.lookup(*chooser.choice(keys), isolation=level)
-                self.latencies[level].append(time.perf_counter() - scheduled)
+                latency = time.perf_counter() - scheduled
+                self.latencies[level].append(latency)
+                if latency > 1:
+                    self.kept_up = False
         except Exception as error:
             self._failure = error

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..requests import Isolation
-from .session import HydratedIndex, IndexMemory, LiveMonth, LoadedTable
+from .session import HOURS_PER_SECOND, HydratedIndex, IndexMemory, LiveMonth, LoadedTable
 from .timings import Timings
 
 
@@ -46,6 +46,11 @@ def show(report: Report, console: Console) -> None:
     console.print(_loaded(report))
     console.print(_hydrated(report))
     console.print(_fresh(report))
+    if not report.live.kept_up:
+        console.print(
+            f"[yellow]This machine did not keep up with {HOURS_PER_SECOND} hours a second: "
+            f"these are the figures of an overloaded system.[/yellow]"
+        )
     console.print(_memory(report))
     console.print(_answers(report))
     for name, sentences in report.differences.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ KEYS = {
 AIRCRAFT_INDEX = "flights_by_aircraft"
 AIRCRAFT_KEY = "tailnum"
 IDLE_LOOKUPS = 1000
+HOURS_PER_SECOND = 40
+"""How fast the live month arrives, as long as the machine keeps up."""
 
 Progress = Callable[[str, int, int], None]
 """Called with what is going on, how much of it is done, and how much there is."""
@@ -55,11 +58,13 @@ class HydratedIndex:
 @dataclass(frozen=True)
 class LiveMonth:
     """``commits``: until a write returned; ``fresh``: until every view was read with the hour in it; ``reads``: lookups
-    meanwhile, from the time they were due; ``idle_reads``: lookups once nothing else was going on."""
+    meanwhile, from the time they were due; ``idle_reads``: lookups once nothing else was going on. ``kept_up``: hours
+    and lookups came as fast as they were meant to; otherwise these are the figures of an overloaded system."""
 
     ticks: int
     rows: int
     seconds: float
+    kept_up: bool
     commits: Timings
     fresh: Timings
     reads: Mapping[Isolation, Timings]
@@ -126,9 +131,11 @@ class Session:
         probes = self._probes()
         with Readers(readers, self._targets()) as reading:
             begin = time.perf_counter()
+            arrival = threading.Event()
             previous: Hour | None = None
             for number, hour in enumerate([*hours, None]):
                 self._progress("December arrives", number, len(hours) + 1)
+                arrival.wait(max(begin + number / HOURS_PER_SECOND - time.perf_counter(), 0))
                 start = time.perf_counter()
                 rows += self._commit(hour, previous)
                 commits.append(time.perf_counter() - start)
@@ -139,7 +146,16 @@ class Session:
             seconds = time.perf_counter() - begin
         self._progress("December arrives", len(hours) + 1, len(hours) + 1)
         reads = {level: summarize(latencies) for level, latencies in reading.latencies.items() if latencies}
-        return LiveMonth(len(commits), rows, seconds, summarize(commits), summarize(fresh), reads, self._idle_reads())
+        return LiveMonth(
+            ticks=len(commits),
+            rows=rows,
+            seconds=seconds,
+            kept_up=reading.kept_up and seconds < 1.1 * len(commits) / HOURS_PER_SECOND,
+            commits=summarize(commits),
+            fresh=summarize(fresh),
+            reads=reads,
+            idle_reads=self._idle_reads(),
+        )
 
     def _idle_reads(self) -> Timings:
         chooser = random.Random(IDLE_LOOKUPS)

@@ -41,7 +41,9 @@ def demo_of(data: FlightData, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     monkeypatch.setattr(session, "HOURS_PER_SECOND", 1000)
     before = set(threading.enumerate())
     yield
-    assert set(threading.enumerate()) <= before
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive(), thread.name
 
 
 @pytest.mark.parametrize("workers", [1, 2])
