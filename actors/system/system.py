@@ -166,7 +166,7 @@ class ActorSystem:
         id: GlobalId = self._connection.ask(
             lambda reply: CreateView(name=name, relation=relation.algebra, schema=relation.schema, reply=reply)
         )
-        return View(self, id, name, relation.schema)
+        return View(self, id, name, relation.schema, relation.unique_columns)
 
     def materialized_view(
         self, name: str, relation: Relation, *, history: int | None = 0, wait: bool = False
@@ -179,7 +179,7 @@ class ActorSystem:
                 name=name, relation=relation.algebra, schema=relation.schema, policy=policy, wait=wait, reply=reply
             )
         )
-        return MaterializedView(self, id, name, relation.schema)
+        return MaterializedView(self, id, name, relation.schema, relation.unique_columns)
 
     def create_index(
         self,

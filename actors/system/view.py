@@ -18,8 +18,15 @@ class View(Relation):
 
     __slots__ = ("id", "name")
 
-    def __init__(self, system: ActorSystem, id: GlobalId, name: str, schema: Schema) -> None:
-        super().__init__(Get(id), schema, system)
+    def __init__(
+        self,
+        system: ActorSystem,
+        id: GlobalId,
+        name: str,
+        schema: Schema,
+        unique: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(Get(id), schema, system, unique=unique)
         self.id = id
         self.name = name
 

@@ -114,7 +114,8 @@ def test_the_key_of_rows_that_only_the_right_side_has() -> None:
     )
     same_rows(
         computed,
-        "select o.id, o.customer, c.customer, c.name from orders o full join customers c on o.customer + 1 = c.customer",
+        "select o.id, o.customer, c.customer, c.name from orders o full join customers c "
+        "on o.customer + 1 = c.customer",
     )
 
 
