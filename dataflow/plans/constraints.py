@@ -36,12 +36,12 @@ def extract_literal_constraints(
     """
     if not key:
         return None
-    expressions = inlined(mfp)
+    expressions = inlined(mfp) if mfp.scalars else None
     parts = [_Part(scalar, scalar_type(scalar, types).type) for scalar in key]
     found: list[list[Literal] | None] = [None] * len(parts)
     kept: list[Scalar] = []
     for predicate in _conjuncts(mfp.predicates):
-        expression = inline(predicate, expressions)
+        expression = predicate if expressions is None else inline(predicate, expressions)
         position, choices = _constrained(expression, parts) if expression is not None else (None, None)
         if position is None or choices is None:
             kept.append(predicate)

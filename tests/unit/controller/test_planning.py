@@ -6,7 +6,7 @@ import pytest
 
 from pillion.actors.controller.catalog import Catalog
 from pillion.actors.controller.expansion import expand
-from pillion.actors.controller.fast_path import PeekPlan, literal_keys, peek_plan
+from pillion.actors.controller.fast_path import PeekPlan, peek_plan
 from pillion.actors.controller.planning import imports_of, index_dataflow, query_dataflow
 from pillion.actors.errors import DuplicateName, StillUsed, UnknownCollection, WrongKind
 from pillion.actors.requests import CollectionInfo, CollectionKind
@@ -113,22 +113,20 @@ def test_what_combines_rows_takes_a_dataflow(catalog: Catalog) -> None:
     assert peek_plan(Get(SECOND), catalog) is None
 
 
-def test_keys_follow_from_predicates_only_when_all_parts_are_fixed(catalog: Catalog) -> None:
-    one = add_index(catalog, ORDERS, INDEX)
-    two = add_index(catalog, ORDERS, ROWS, ColumnRef(1), ColumnRef(0))
+def test_the_index_is_chosen_whose_keys_the_filter_fixes(catalog: Catalog) -> None:
+    add_index(catalog, ORDERS, INDEX, ColumnRef(1))
+    add_index(catalog, ORDERS, ROWS, ColumnRef(1), ColumnRef(0))
     name = Literal.of("a", SqlType.TEXT)
-    both = (equals(0, big(2)), Call("=", (name, ColumnRef(1))))
-    assert literal_keys(both, one) == ((big(2),),)
-    assert literal_keys(both, two) == ((name, big(2)),)
-    assert literal_keys(both[:1], two) is None
-    assert literal_keys((Call("or", (equals(0, big(2)), equals(0, big(3)), equals(0, big(2)))),), one) == (
-        (big(2),),
-        (big(3),),
-    )
-    assert literal_keys((Call("or", (equals(0, big(2)), equals(1, name))),), one) is None
+    both = peek_plan(Filter(Get(ORDERS), (equals(0, big(2)), Call("<", (ColumnRef(1), name)))), catalog)
+    assert both is not None
+    assert (both.target, both.keys) == (IndexTarget(INDEX), None)
+    fixed = peek_plan(Filter(Get(ORDERS), (equals(0, big(2)), equals(1, name))), catalog)
+    assert fixed is not None
+    assert (fixed.target, fixed.keys) == (IndexTarget(INDEX), ((name,),))
+    assert fixed.mfp is not None and fixed.mfp.predicates == (equals(0, big(2)),)
 
 
-def test_a_literal_of_another_type_or_null_fixes_nothing(catalog: Catalog) -> None:
-    index = add_index(catalog, ORDERS)
-    assert literal_keys((equals(0, Literal.of(2, SqlType.INTEGER)),), index) is None
-    assert literal_keys((equals(0, Literal.of(None, SqlType.BIGINT)),), index) is None
+def test_a_query_that_no_row_can_meet_looks_up_no_key(catalog: Catalog) -> None:
+    add_index(catalog, ORDERS)
+    plan = peek_plan(Filter(Get(ORDERS), (equals(0, big(2)), equals(0, big(3)))), catalog)
+    assert plan == PeekPlan(IndexTarget(INDEX), (), None)
