@@ -78,7 +78,7 @@ class OrderedRows:
         rows: every row under an entry: the group's number, then the columns.
     """
 
-    __slots__ = ("_counts", "_dead", "_gone", "_keys", "_merge", "_negative", "_present", "_runs", "_totals", "rows")
+    __slots__ = ("_counts", "_dead", "_gone", "_keys", "_merge", "_negative", "_present", "_runs", "_sizes", "rows")
 
     def __init__(self, types: Sequence[SqlType], keys: Sequence[SortKey]) -> None:
         self.rows = RowTable((SqlType.BIGINT, *types))
@@ -89,7 +89,7 @@ class OrderedRows:
         self._merge: RunMerge | None = None
         self._dead = 0
         self._gone: list[Entries] = []
-        self._totals: Counts = np.zeros(0, np.int64)
+        self._sizes: Counts = np.zeros(0, np.int64)
         self._negative: Counts = np.zeros(0, np.int64)
 
     def __len__(self) -> int:
@@ -98,12 +98,12 @@ class OrderedRows:
     @property
     def capacity(self) -> int:
         """Above all groups that there is room for."""
-        return len(self._totals)
+        return len(self._sizes)
 
     def reserve(self, groups: int) -> None:
         """Make room for groups with numbers below ``groups``."""
-        if groups > len(self._totals):
-            self._totals = grown(self._totals, groups)
+        if groups > len(self._sizes):
+            self._sizes = grown(self._sizes, groups)
             self._negative = grown(self._negative, groups)
 
     def is_negative(self, groups: Groups) -> Mask:
@@ -112,7 +112,7 @@ class OrderedRows:
 
     def is_empty(self, groups: Groups) -> Mask:
         """Whether a group has no rows, of any multiplicity."""
-        return (self._totals[groups] == 0) & (self._negative[groups] == 0)
+        return self._sizes[groups] == 0
 
     def apply(self, groups: Groups, columns: Sequence[Column], diffs: Counts) -> Applied:
         """Add multiplicities to rows of groups.
@@ -127,13 +127,13 @@ class OrderedRows:
         if table.capacity > len(self._counts):
             self._counts = grown(self._counts, table.capacity)
             self._present = grown(self._present, table.capacity)
-        np.add.at(self._totals, groups, diffs)
         entries = different_entries(located, table.capacity)
         counts = self._counts
         before = counts[entries]
         np.add.at(counts, located, diffs)
         after = counts[entries]
-        self._note_negative(entries, before, after)
+        self._count(self._sizes, entries, before != 0, after != 0)
+        self._count(self._negative, entries, before < 0, after < 0)
         old = self._present[entries]
         self._dead += int(np.count_nonzero(old & (after == 0))) - int(np.count_nonzero(old & (before == 0)))
         if not old.all():
@@ -174,8 +174,8 @@ class OrderedRows:
             return []
         parts: list[tuple[Indices, Entries]] = []
         begin, end = begin[active], end[active]
-        width = len(run) if need is None else need
-        missing = np.full(len(active), width)
+        width = len(run) if need is None else min(need, len(run))
+        missing = np.full(len(active), width if need is None else need)
         passed = 0
         while len(active):
             if reverse:
@@ -204,12 +204,12 @@ class OrderedRows:
             self._clean(run)
         return parts
 
-    def _note_negative(self, entries: Entries, before: Counts, after: Counts) -> None:
-        change = (after < 0).view(np.int8) - (before < 0).view(np.int8)
-        changed = np.flatnonzero(change)
+    def _count(self, counters: Counts, entries: Entries, before: Mask, after: Mask) -> None:
+        """Keep count, for every group, of the rows for which something is true."""
+        change = after.view(np.int8) - before.view(np.int8)
+        changed = change.nonzero()[0]
         if len(changed):
-            groups = self.groups_of(entries[changed])
-            np.add.at(self._negative, groups, change[changed])
+            np.add.at(counters, self.groups_of(entries[changed]), change[changed])
 
     def groups_of(self, entries: Entries) -> Groups:
         """The group of each of some rows."""

@@ -26,6 +26,9 @@ from .events import find_events
 Rows = tuple[Entries, npt.NDArray[np.int64]]
 """Rows and how often each is in the output, or how that changes."""
 
+_MOST = 2**63 - 1
+"""More rows than a group can have."""
+
 _NOTHING: Rows = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
@@ -46,7 +49,7 @@ class TopKLogic:
         types = [t.type for t in input_types]
         self._group_by = node.group_by
         self._offset = node.offset
-        self._limit = node.limit
+        self._stop = None if node.limit is None else min(node.offset + node.limit, _MOST)
         self._groups = RowTable([types[g] for g in node.group_by])
         keys = [SortKey(o.column, o.descending, o.nulls_first) for o in node.order_by]
         self._ordered = OrderedRows(types, keys)
@@ -97,10 +100,10 @@ class TopKLogic:
             How the output changes.
         """
         ordered = self._ordered
-        if self._limit is not None:
-            before = self._top(groups, self._offset, self._offset + self._limit)
+        if self._stop is not None:
+            before = self._top(groups, self._offset, self._stop)
             ordered.apply(rows, changes.columns, changes.diffs)
-            return _sum((_negated(before), self._top(groups, self._offset, self._offset + self._limit)))
+            return _sum((_negated(before), self._top(groups, self._offset, self._stop)))
         # Everything but the first rows: what is shown is read off the changes and what is hidden.
         before = self._top(groups, 0, self._offset)
         applied = ordered.apply(rows, changes.columns, changes.diffs)
@@ -114,11 +117,12 @@ class TopKLogic:
         listing = self._ordered.first(groups, stop)
         if not len(listing.entries):
             return _NOTHING
-        ends = np.cumsum(listing.counts)
-        begins = ends - listing.counts
+        # No more of a row than is asked for, lest the counts of many add up to more than 64 bits.
+        counts = np.minimum(listing.counts, stop)
+        begins = counts.cumsum() - counts
         first_of_group = np.append(True, listing.which[1:] != listing.which[:-1])
         begins -= begins[first_of_group][np.cumsum(first_of_group) - 1]
-        shown = np.minimum(begins + listing.counts, stop) - np.maximum(begins, start)
+        shown = np.minimum(begins, stop - counts) + counts - np.maximum(begins, start)
         inside = np.flatnonzero(shown > 0)
         return listing.entries[inside], shown[inside]
 

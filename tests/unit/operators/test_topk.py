@@ -6,11 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pillion.dataflow.arrangements.updates import Chunk, Updates
 from pillion.dataflow.columns import hashing
+from pillion.dataflow.columns.column import FixedColumn
 from pillion.dataflow.operators.topk import TopKLogic
 from pillion.messages.plans import TopKNode
 from pillion.messages.relations import Order
@@ -35,8 +38,8 @@ NODES = st.builds(
     ),
     st.sampled_from(((), (0,), (0, 2))),
     ORDERS,
-    st.one_of(st.none(), st.integers(0, 4)),
-    st.integers(0, 3),
+    st.one_of(st.none(), st.integers(0, 4), st.sampled_from((2**62, 2**63 - 1))),
+    st.one_of(st.integers(0, 3), st.sampled_from((2**62, 2**63 - 1))),
 )
 
 
@@ -105,3 +108,25 @@ def test_negative_multiplicities_are_errors_until_they_recover(
     node: TopKNode, changes: list[Change], bounds: list[int]
 ) -> None:
     run(node, changes, bounds)
+
+
+def test_rows_of_huge_multiplicity_do_not_push_others_to_the_top() -> None:
+    node = TopKNode((ColumnType(SqlType.BIGINT),), 0, (), (Order(0),), 5)
+    logic = TopKLogic(node, node.types, as_of=0)
+    rows = Updates.of((FixedColumn(SqlType.BIGINT, np.arange(6)),), 0, 2**62)
+    shown = logic.process(Chunk(0, 1, rows)).oks
+    assert shown is not None and shown.to_tuples() == [((0,), 0, 5)]
+
+
+def test_a_group_is_not_empty_because_its_multiplicities_add_up_to_nothing_in_64_bits() -> None:
+    types = (ColumnType(SqlType.BIGINT), ColumnType(SqlType.BIGINT))
+    logic = TopKLogic(TopKNode(types, 0, (0,), (Order(1),), 2), types, as_of=0)
+
+    def change(group: int, values: list[int], time: int, diff: int) -> list[object]:
+        columns = [FixedColumn(SqlType.BIGINT, np.array(c)) for c in ([group] * len(values), values)]
+        shown = logic.process(Chunk(time, time + 1, Updates.of(tuple(columns), time, diff))).oks
+        return [] if shown is None else sorted(shown.to_tuples())
+
+    assert change(1, [5, 6, 7, 8], 0, 2**62) == [((1, 5), 0, 2)]
+    assert change(2, [9], 1, 1) == [((2, 9), 1, 1)]
+    assert change(1, [5], 2, -(2**62)) == [((1, 5), 2, -2), ((1, 6), 2, 2)]
