@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import pykka
 
 from ..dispatch.base import Dispatcher
 from ..dispatch.oneshot import OneShot, Stream
-from ..errors import SystemStopped
+from ..errors import SystemFailed, SystemStopped
 from ..requests import Cancel, Request
 
 
@@ -36,10 +36,12 @@ class Connection:
         reply = self.send(make)
         try:
             return reply.get()
-        except BaseException:
+        except Exception:
+            raise
+        except BaseException as error:
             if not reply.is_set:
                 self._controller.tell(Cancel(reply))
-            raise
+            raise_here(error)
 
     def send(self, make: Callable[[OneShot[Any]], Request]) -> OneShot[Any]:
         """Send a request without waiting for the answer.
@@ -64,3 +66,11 @@ class Connection:
     def close(self) -> None:
         """Refuse every request from now on."""
         self._closed.set()
+
+
+def raise_here(error: BaseException) -> NoReturn:
+    """Raise what a wait ended with. What failed an actor and is no ordinary exception (a ``SystemExit``) would end the
+    application's thread with it, so it becomes ``SystemFailed``; an interruption is the application's own."""
+    if isinstance(error, Exception | KeyboardInterrupt):
+        raise error
+    raise SystemFailed(error)

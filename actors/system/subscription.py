@@ -17,6 +17,7 @@ from ...messages.rows import UpdateBlock
 from ...messages.types import Schema
 from ..dispatch.oneshot import Stream
 from ..requests import Unsubscribe
+from .connection import raise_here
 
 if TYPE_CHECKING:
     from .connection import Connection
@@ -108,7 +109,7 @@ class Subscription:
         Raises:
             CollectionError: the relation has an error in this interval; going on is possible.
         """
-        return self._batch(self._stream.get())
+        return self._batch(self._take(None))
 
     def poll(self, timeout: float = 0.0) -> ChangeBatch | None:
         """The next batch, or None when there is none within so many seconds, or none any more.
@@ -117,7 +118,7 @@ class Subscription:
             CollectionError: the relation has an error in this interval; going on is possible.
         """
         try:
-            return self._batch(self._stream.get(timeout=timeout))
+            return self._batch(self._take(timeout))
         except (pykka.Timeout, StopIteration):
             return None
 
@@ -145,6 +146,12 @@ class Subscription:
 
     def __repr__(self) -> str:
         return f"Subscription({self.id}, as_of={self.as_of}{', closed' if self._closed else ''})"
+
+    def _take(self, timeout: float | None) -> SubscribeBatch:
+        try:
+            return self._stream.get(timeout=timeout)
+        except BaseException as error:
+            raise_here(error)
 
     def _batch(self, batch: SubscribeBatch) -> ChangeBatch:
         if batch.error is not None:

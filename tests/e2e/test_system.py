@@ -87,9 +87,16 @@ def test_a_worker_that_crashes_fails_the_system_and_not_the_application() -> Non
         orders = system.create_table("orders", {"id": int})
         other = system.create_index(orders)
         index = system.create_index(orders.select(id=crash("id")), name="crashes")
+        subscription = system.subscribe(orders)
         with system.transaction() as tx:
             tx.insert(orders, [(1,), (2,)])
-        for attempt in (index.peek, other.peek, lambda: orders.insert((3,)), lambda: system.query(orders)):
+        for attempt in (
+            index.peek,
+            lambda: list(subscription),
+            other.peek,
+            lambda: orders.insert((3,)),
+            lambda: system.query(orders),
+        ):
             with pytest.raises(SystemFailed, match="SystemExit: no ordinary exception") as raised:
                 attempt()
             assert isinstance(raised.value.__cause__, SystemExit)
