@@ -120,6 +120,8 @@ def _walk(relation: Relation) -> Iterable[Relation]:
 
 def inline(bindings: Bindings) -> Bindings:
     """Without the bindings that are not used, used once, or only pick rows and columns of something else."""
+    if not bindings.values:
+        return bindings
     uses = _uses(bindings.body)
     for name, value in reversed(bindings.values.items()):
         if uses[name]:

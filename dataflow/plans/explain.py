@@ -35,10 +35,10 @@ from ...messages.plans import (
     ThresholdNode,
     TopKNode,
     UnionNode,
+    node_inputs,
 )
 from ...messages.relations import Get, Relation
 from ...messages.scalars import ColumnRef, Scalar
-from .graph import node_inputs
 from .names import RelationNames, Schemas, extend_names, node_names
 from .print_relation import (
     INDENT,

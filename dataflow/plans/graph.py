@@ -28,6 +28,7 @@ from ...messages.plans import (
     ThresholdNode,
     TopKNode,
     UnionNode,
+    node_inputs,
 )
 from ...messages.scalars import Scalar
 from ...messages.types import ColumnType
@@ -138,19 +139,6 @@ class PlanGraph:
                 places[position] = final.add(with_node_inputs(node, tuple([places[input] for input in needed])))
         # Everything else is needed by the root, so the root is last.
         return RenderPlan(tuple([node for node in final._nodes if not isinstance(node, LocalUse)]))
-
-
-def node_inputs(node: PlanNode) -> tuple[int, ...]:
-    """The positions of a node's inputs."""
-    match node:
-        case ConstantNode() | GetNode() | ImportIndex():
-            return ()
-        case JoinNode(_, left, right):
-            return (left, right)
-        case UnionNode(_, inputs):
-            return inputs
-        case Mfp() | FlatMapNode() | Arrange() | ReduceNode() | TopKNode() | NegateNode() | ThresholdNode():
-            return (node.input,)
 
 
 def with_node_inputs(node: PlanNode, inputs: tuple[int, ...]) -> PlanNode:

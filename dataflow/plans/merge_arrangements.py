@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...messages.plans import Arrange, JoinNode, MapFilterProject, Mfp, PlanNode, RenderPlan
+from ...messages.plans import Arrange, JoinNode, MapFilterProject, Mfp, PlanNode, RenderPlan, node_inputs
 from ...messages.scalars import ColumnRef, Scalar
-from .graph import PlanGraph, node_inputs, with_node_inputs
+from .graph import PlanGraph, with_node_inputs
 from .mfp import renumber
 from .trees import substitute
 

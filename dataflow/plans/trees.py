@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -40,15 +41,32 @@ MAX_PARTS = 100_000
 
 def relation_inputs(relation: Relation) -> tuple[Relation, ...]:
     """The relations directly below; for local bindings their values in order, then the body."""
-    match relation:
-        case Constant() | Get() | GetLocal():
-            return ()
-        case Let(bindings, body) | LetRec(bindings, body):
-            return (*(binding.value for binding in bindings), body)
-        case Join(inputs) | Union(inputs):
-            return inputs
-        case _:
-            return (relation.input,)
+    return _INPUTS[type(relation)](relation)
+
+
+def _no_input(_: Any) -> tuple[Relation, ...]:
+    return ()
+
+
+def _one_input(relation: Any) -> tuple[Relation, ...]:
+    return (relation.input,)
+
+
+def _all_inputs(relation: Any) -> tuple[Relation, ...]:
+    return relation.inputs
+
+
+def _bound_inputs(relation: Any) -> tuple[Relation, ...]:
+    return (*[binding.value for binding in relation.bindings], relation.body)
+
+
+_INPUTS: dict[type, Callable[[Any], tuple[Relation, ...]]] = {
+    **dict.fromkeys((Constant, Get, GetLocal), _no_input),
+    **dict.fromkeys((Let, LetRec), _bound_inputs),
+    **dict.fromkeys((Join, Union), _all_inputs),
+    **dict.fromkeys((Project, Map, Filter, FlatMap, Reduce), _one_input),
+    **dict.fromkeys((TopK, Distinct, Negate, Threshold, ArrangeBy), _one_input),
+}
 
 
 def with_inputs(relation: Relation, inputs: tuple[Relation, ...]) -> Relation:
@@ -148,7 +166,7 @@ def postorder(relation: Relation) -> list[Relation]:
         PlanDepthError: it, or a scalar in it, nests deeper than :data:`MAX_DEPTH` or has more than :data:`MAX_PARTS`
             parts.
     """
-    order = _visit(relation)
+    order = in_order(relation)
     sizes: dict[int, tuple[int, int]] = {}
     for node in order:
         below = [sizes[id(input)] for input in relation_inputs(node)]
@@ -189,12 +207,13 @@ def free_locals(relation: Relation) -> set[str]:
 def height(relation: Relation) -> int:
     """How many nodes lie on the longest way down."""
     heights: dict[int, int] = {}
-    for node in _visit(relation):
+    for node in in_order(relation):
         heights[id(node)] = 1 + max((heights[id(input)] for input in relation_inputs(node)), default=0)
     return heights[id(relation)]
 
 
-def _visit(relation: Relation) -> list[Relation]:
+def in_order(relation: Relation) -> list[Relation]:
+    """The expression's nodes as in :func:`postorder`, without checking anything."""
     order: list[Relation] = []
     done: set[int] = set()
     stack: list[tuple[Relation, bool]] = [(relation, False)]

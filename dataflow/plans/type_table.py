@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...messages.ids import GlobalId
 from ...messages.relations import GetLocal, Relation
 from .bindings import Bindings
-from .trees import postorder, relation_inputs
+from .trees import in_order, relation_inputs
 from .typing import Types, Typing
 
 
@@ -42,7 +42,7 @@ class TypeTable:
         return self._scope[name]
 
     def _add(self, expression: Relation) -> Types:
-        for node in postorder(expression):
+        for node in in_order(expression):
             if isinstance(node, GetLocal):
                 types = self._typing.types(node, self._scope)
             else:
