@@ -35,12 +35,12 @@ from ..requests import (
     Isolation,
     ListCollections,
     Query,
-    ReadPolicy,
     ReadResult,
     Subscribed,
     SubscribeTo,
 )
 from . import handles
+from .arguments import check_name, check_no_repetition, checked_settings, read_policy, table_key
 from .connection import Connection
 from .explanation import show_explained
 from .index import Index
@@ -115,8 +115,12 @@ class ActorSystem:
         self.stop()
 
     def configure(self, settings: Mapping[str, Setting] | None = None, **named: Setting) -> None:
-        """Change settings while the system runs."""
-        updates = tuple({**(settings or {}), **named}.items())
+        """Change settings while the system runs; ``actors/settings.py`` describes them.
+
+        Raises:
+            ValueError: there is no such setting, or it does not take this value.
+        """
+        updates = checked_settings({**(settings or {}), **named})
         self._connection.ask(lambda reply: Configure(updates=updates, reply=reply))
 
     # Making collections
@@ -142,8 +146,10 @@ class ActorSystem:
             RejectedData: data that does not fit.
             DuplicateName: another collection has this name.
         """
+        check_name(name, "create_table")
+        policy = read_policy(history)
         described, data = schema_and_data(name, schema)
-        keys = [key] if isinstance(key, str) else list(key or ())
+        keys = table_key(key, f"create_table {name!r}")
         positions = tuple(position_of(column, described, f"create_table {name!r} key") for column in keys)
         fields = tuple(
             Field(field.name, field.type, field.nullable and position not in positions)
@@ -151,17 +157,17 @@ class ActorSystem:
         )
         described = Schema(fields)
         columns = None if data is None else Ingest(name, described).columns(data)
-        policy = ReadPolicy(history)
         id: GlobalId = self._connection.ask(
             lambda reply: CreateTable(name=name, schema=described, key=positions, policy=policy, reply=reply)
         )
-        table = Table(self, self._connection, id, name, described, tuple(keys))
+        table = Table(self, self._connection, id, name, described, keys)
         if columns is not None and len(columns[0]):
             commit_one(self._connection, Insert(id, columns))
         return table
 
     def view(self, name: str, relation: Relation) -> View:
         """A named relation. Nothing is computed until it is indexed or read."""
+        check_name(name, "view")
         self._check(relation, "view")
         id: GlobalId = self._connection.ask(
             lambda reply: CreateView(name=name, relation=relation.algebra, schema=relation.schema, reply=reply)
@@ -172,8 +178,9 @@ class ActorSystem:
         self, name: str, relation: Relation, *, history: int | None = 0, wait: bool = False
     ) -> MaterializedView:
         """A relation whose rows are kept in the system's storage, up to date. ``wait``: return when it is readable."""
+        check_name(name, "materialized_view")
         self._check(relation, "materialized_view")
-        policy = ReadPolicy(history)
+        policy = read_policy(history)
         id: GlobalId = self._connection.ask(
             lambda reply: CreateMaterializedView(
                 name=name, relation=relation.algebra, schema=relation.schema, policy=policy, wait=wait, reply=reply
@@ -197,6 +204,8 @@ class ActorSystem:
             key: columns or expressions; None: the table's key, else all columns.
             wait: return when it is readable; otherwise a read waits for that.
         """
+        if name is not None:
+            check_name(name, "create_index")
         self._check(on, "create_index")
         source = on if isinstance(on, Table | View) else self.view(f"{name or self._fresh_name('index')}_view", on)
         columns = self._index_key(source, key)
@@ -204,7 +213,8 @@ class ActorSystem:
         scope = RowScope(source.schema, f"create_index {called!r}")
         bound = [bind(as_column(column).node, scope) for column in columns]
         scalars = tuple(part.scalar for part in bound)
-        policy = ReadPolicy(history)
+        check_no_repetition([part.shown for part in bound], f"create_index {called!r}")
+        policy = read_policy(history)
         id: GlobalId = self._connection.ask(
             lambda reply: CreateIndex(name=called, on=source.id, key=scalars, policy=policy, wait=wait, reply=reply)
         )

@@ -13,6 +13,7 @@ from pillion.actors import (
     DuplicateName,
     Index,
     MaterializedView,
+    PillionError,
     RelationError,
     StillUsed,
     SystemFailed,
@@ -239,6 +240,32 @@ def test_settings(system: ActorSystem) -> None:
     orders = system.create_table("orders", {"id": int})
     orders.insert([(n,) for n in range(1000)])
     assert len(system.create_index(orders).peek()) == 1000
+
+
+@pytest.mark.parametrize(
+    ("attempt", "error", "says"),
+    [
+        (lambda s, o: s.create_table("", {"a": int}), RelationError, "takes a name"),
+        (lambda s, o: s.view(None, o), RelationError, "takes a name"),
+        (lambda s, o: s.materialized_view(5, o), RelationError, "takes a name"),
+        (lambda s, o: s.create_index(o, name=""), RelationError, "takes a name"),
+        (lambda s, o: s.create_table("t", {"a": int}, history=-1), RelationError, "history is a number"),
+        (lambda s, o: s.create_index(o, history=1.5), RelationError, "history is a number"),
+        (lambda s, o: s.create_table("t", {"a": int}, key=["a", "a"]), RelationError, "'a' twice"),
+        (lambda s, o: s.create_index(o, ["id", "id"]), RelationError, "twice in its key"),
+        (lambda s, o: s.create_index(o, []), RelationError, "key is empty"),
+        (lambda s, o: s.configure(peek_scan_slize=1), ValueError, "did you mean 'peek_scan_slice'"),
+        (lambda s, o: s.configure(peek_scan_slice="x"), ValueError, "cannot be 'x'"),
+        (lambda s, o: s.copy_to(o, "/orders.txt"), PillionError, "name the file .csv or .parquet"),
+    ],
+)
+def test_mistakes(system: ActorSystem, attempt: Any, error: type[Exception], says: str) -> None:
+    orders = system.create_table("orders", {"id": int})
+    before = system.collections()
+    with pytest.raises(error, match=says):
+        attempt(system, orders)
+    assert system.collections() == before
+    assert orders.insert((1,)).rows == 1
 
 
 def test_copy_to_a_file(system: ActorSystem, tmp_path: Any) -> None:
