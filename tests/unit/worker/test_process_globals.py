@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from pillion.actors.settings import Settings
+from pillion.actors.worker import process_globals
 from pillion.actors.worker.process_globals import SwitchInterval, apply_settings, withdraw_settings
 
 
@@ -37,7 +38,9 @@ def test_zero_leaves_it_alone(interval: float) -> None:
     assert sys.getswitchinterval() == pytest.approx(interval)
 
 
-def test_the_setting_is_applied_and_withdrawn(interval: float) -> None:
+def test_the_setting_is_applied_and_withdrawn(interval: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of its own: a simulation that another test left where it was still wants its value.
+    monkeypatch.setattr(process_globals, "_SWITCH_INTERVAL", SwitchInterval())
     settings = Settings()
     settings.update([("process_switch_interval", 0.003)])
     apply_settings("a", settings)
