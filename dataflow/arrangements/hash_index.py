@@ -105,7 +105,8 @@ class HashIndex:
     def remove(self, entries: Entries) -> None:
         """Take entries out; all are in the table, and different."""
         if len(entries) == self._used:
-            self._clear(len(self._table))
+            # A small table again: else each of a few rows that come and go would pay for as many as there once were.
+            self._clear(_SMALLEST)
             return
         table = self._table
         places = (self._hashes[entries] >> self._shift).view(np.int64)

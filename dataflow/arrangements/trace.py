@@ -7,10 +7,7 @@ apart); a :class:`TraceReader` follows it for an operator, batch by batch.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
-
-import msgspec
 
 from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than, show_frontier
 from ...messages.ids import GlobalId
@@ -45,34 +42,27 @@ class Hold:
         self._arrangement.drop_hold(self)
 
 
-class Sealed(msgspec.Struct, frozen=True, eq=False):
-    """What an arrangement sealed: the batches of ``[lower, upper)``, None when nothing changed."""
-
-    lower: Timestamp
-    upper: Frontier
-    oks: Batch | None
-    errs: Batch | None
-
-
 class TraceReader:
-    """Follows an arrangement for one operator: first everything sealed so far, then each new batch.
+    """Follows an arrangement for one operator.
 
-    It holds the arrangement at the times its operator has not done yet.
+    Attributes:
+        hold: of the arrangement, at the times that the operator has not done yet.
+        oks, errs: the batches that the operator has not taken: at first everything sealed so far, then each new one.
     """
 
-    __slots__ = ("arrangement", "hold", "queue")
+    __slots__ = ("_arrangement", "errs", "hold", "oks")
 
     def __init__(self, arrangement: Arrangement, as_of: Timestamp) -> None:
-        self.arrangement = arrangement
+        self._arrangement = arrangement
         self.hold = arrangement.hold(as_of)
-        self.queue: deque[Sealed] = deque()
-
-    @property
-    def upper(self) -> Frontier:
-        return self.arrangement.upper
+        self.oks = list(arrangement.oks.batches)
+        self.errs = list(arrangement.errs.batches)
 
     def close(self) -> None:
-        self.arrangement.detach(self)
+        """Follow no longer."""
+        self._arrangement.detach(self)
+        self.oks.clear()
+        self.errs.clear()
 
 
 class Arrangement:
@@ -123,10 +113,11 @@ class Arrangement:
             self.errs.insert(errs)
         self.upper = upper
         self._snapshot = None
-        if self.readers:
-            sealed = Sealed(lower, upper, oks, errs)
-            for reader in self.readers:
-                reader.queue.append(sealed)
+        for reader in self.readers:
+            if oks is not None:
+                reader.oks.append(oks)
+            if errs is not None:
+                reader.errs.append(errs)
 
     def snapshot(self) -> Snapshot:
         """The present state; what was taken stays as it is."""
@@ -142,27 +133,26 @@ class Arrangement:
         """Merge about ``fuel`` rows while nobody waits; whether there is more to do."""
         if self.holds_moved:
             self._compact()
-        before = self.oks.batches
+        before = self.oks.batches, self.errs.batches
         more = self.oks.work(fuel, idle=True)
         if not more and self.errs.batches:
             more = self.errs.work(fuel, idle=True)
-        if self.oks.batches is not before:
+        if self.oks.batches is not before[0] or self.errs.batches is not before[1]:
             self._snapshot = None
         return more
 
     def follow(self, as_of: Timestamp) -> TraceReader:
-        """A reader whose queue starts with everything that is sealed, as one entry for each batch."""
+        """A reader of everything from ``as_of`` on, whose batches may have earlier times, which stand for ``as_of``.
+
+        Raises:
+            ValueError: the arrangement was compacted past ``as_of`` already.
+        """
         reader = TraceReader(self, as_of)
-        batches = [(b, None) for b in self.oks.batches] + [(None, e) for e in self.errs.batches]
-        lower = min(as_of, self.upper) if self.upper is not None else as_of
-        for oks, errs in batches:
-            # All of them stand for the time before the reader begins; it advances their times to its as_of.
-            reader.queue.append(Sealed(lower, lower, oks, errs))
-        reader.queue.append(Sealed(lower, self.upper, None, None))
         self.readers.append(reader)
         return reader
 
     def detach(self, reader: TraceReader) -> None:
+        """Give a reader no more batches, and let go of its hold."""
         if reader in self.readers:
             self.readers.remove(reader)
         self.drop_hold(reader.hold)
@@ -185,6 +175,7 @@ class Arrangement:
         return tuple(self._holds)
 
     def drop_hold(self, hold: Hold) -> None:
+        """Forget a hold, if it is not forgotten already."""
         if hold in self._holds:
             self._holds.remove(hold)
             self.holds_moved = True

@@ -15,15 +15,13 @@ class Intake:
     were merged.
     """
 
-    __slots__ = ("_as_of", "_batches", "_errors", "_reader", "_until", "arrangement")
+    __slots__ = ("_as_of", "_reader", "_until", "arrangement")
 
     def __init__(self, arrangement: Arrangement, as_of: Timestamp, until: Frontier) -> None:
         self.arrangement = arrangement
         self._as_of = as_of
         self._until = until
         self._reader: TraceReader = arrangement.follow(as_of)
-        self._batches: list[Batch] = []
-        self._errors: list[Batch] = []
 
     @property
     def hold(self) -> Hold:
@@ -43,30 +41,19 @@ class Intake:
     def take(self, upper: Frontier) -> tuple[list[Batch], list[Batch]]:
         """The batches of oks and errs before ``upper`` that were not taken before, with times before ``as_of``
         advanced to it."""
-        queue = self._reader.queue
-        if len(queue) == 1 and queue[0].upper == upper and not self._batches and not self._errors:
-            # As nearly always: one interval, which ends where the other input's does.
-            sealed = queue.popleft()
-            if sealed.lower >= self._as_of and (self._until is None or not less_equal(self._until, upper)):
-                return [] if sealed.oks is None else [sealed.oks], [] if sealed.errs is None else [sealed.errs]
-            queue.append(sealed)
-        for sealed in queue:
-            if sealed.oks is not None:
-                self._batches.append(sealed.oks)
-            if sealed.errs is not None:
-                self._errors.append(sealed.errs)
-        queue.clear()
-        if not self._batches and not self._errors:
-            return [], []
+        reader = self._reader
         bound = self.bound(upper)
-        oks, self._batches = self._divide(self._batches, bound)
-        errs, self._errors = self._divide(self._errors, bound)
+        oks, reader.oks = self._divide(reader.oks, bound)
+        errs, reader.errs = self._divide(reader.errs, bound)
         return oks, errs
 
     def _divide(self, batches: list[Batch], bound: Frontier) -> tuple[list[Batch], list[Batch]]:
         early: list[Batch] = []
         late: list[Batch] = []
-        for batch in batches:
+        for place, batch in enumerate(batches):
+            if bound is not None and batch.lower >= bound:
+                late += batches[place:]
+                break
             if bound is not None and not less_equal(batch.upper, bound):
                 is_late = batch.updates.times >= bound
                 if is_late.any():
@@ -79,7 +66,7 @@ class Intake:
     @property
     def finished(self) -> bool:
         """No change is left that was not taken, and none will come."""
-        return self.upper is None and not self._batches
+        return self.upper is None and not self._reader.oks
 
     def done(self, upper: Frontier) -> None:
         """Everything before ``upper`` was processed."""
@@ -95,5 +82,3 @@ class Intake:
     def close(self) -> None:
         """Read no more."""
         self._reader.close()
-        self._batches = []
-        self._errors = []

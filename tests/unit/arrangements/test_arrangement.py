@@ -210,3 +210,27 @@ def test_two_indexes_of_one_arrangement_compact_apart() -> None:
         one.allow_compaction(7)
     two.allow_compaction(None)
     assert (two.since, arrangement.since) == (None, 8)
+
+
+def test_a_reader_is_given_batches_and_nothing_for_intervals_without_changes() -> None:
+    arrangement = Arrangement(TYPES, 2, LAYOUT, 0)
+    arrangement.seal(Batch.build(LAYOUT, updates_of([(("a", 1), 0, 1)]), 0, 1), None, 1)
+    reader = arrangement.follow(0)
+    for time in range(1, 100):
+        arrangement.seal(Batch.build(LAYOUT, updates_of([]), time, time + 1), None, time + 1)
+    arrangement.seal(Batch.build(LAYOUT, updates_of([(("b", 1), 100, 1)]), 100, 101), None, 101)
+    assert [batch.updates.to_tuples() for batch in reader.oks] == [[(("a", 1), 0, 1)], [(("b", 1), 100, 1)]]
+    reader.close()
+    assert not reader.oks
+    assert not arrangement.holds
+
+
+def test_a_snapshot_does_not_keep_batches_that_were_merged() -> None:
+    arrangement = Arrangement(TYPES, 2, LAYOUT, 0)
+    for time in range(4):
+        errors = error_updates([f"error {time}"], np.array([time]), np.array([1]))
+        arrangement.seal(None, Batch.build(ERROR_LAYOUT, errors, time, time + 1), time + 1)
+    assert len(arrangement.snapshot().errs) == 4
+    while arrangement.maintain(100):
+        pass
+    assert len(arrangement.snapshot().errs) == 1
