@@ -65,7 +65,7 @@ def literal_of(value: Value, type: SqlType) -> Literal:
     converted = _convert(value, type)
     if converted is None:
         kind = sql_type_of_value(value)
-        raise ExpressionTypeError(f"{value!r} is no {type} (a {kind or value.__class__.__name__} was given)")
+        raise ExpressionTypeError(f"{value!r} is no {type} ({kind or value.__class__.__name__} was given)")
     return Literal.of(converted, type)
 
 

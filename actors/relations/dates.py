@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
+from typing import TYPE_CHECKING, NoReturn
 
 from .errors import RelationError, suggestion
 from .expressions import Expression
 from .nodes import Call, Conditional, Constant
+from .other_names import OF_DATES, no_attribute
 
 UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 """What a date or timestamp can be cut to."""
@@ -19,6 +21,11 @@ class DateNamespace:
 
     def __init__(self, expression: Expression) -> None:
         self._expression = expression
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name, "expression.dt", OF_DATES)
 
     def _call(self, function: str) -> Expression:
         return Expression(Call(function, (self._expression.node,)))

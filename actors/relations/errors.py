@@ -33,6 +33,12 @@ class UnknownColumnError(RelationError, KeyError):
         return str(self.args[0])
 
 
+def kind_of(given: object) -> str:
+    """What kind of value was given, with its article: ``a dict``, ``an Index``."""
+    name = given.__class__.__name__
+    return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
+
+
 def suggestion(given: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: the close matches, else all that exist."""
     names = [str(name) for name in known]

@@ -6,12 +6,14 @@ An expression is an immutable value that belongs to no relation; it meets one wh
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...messages.scalars import Value
 from .errors import RelationError
 from .nodes import Aggregation, Call, Cast, ColumnName, Constant, Node, default_name, show
+from .other_names import OF_EXPRESSIONS, no_attribute
 from .types import TypeLike, sql_type, sql_type_of_value
 
 if TYPE_CHECKING:
@@ -49,6 +51,11 @@ class Expression:
     def __repr__(self) -> str:
         shown = show(self._node)
         return shown if self._alias is None else f"({shown}).alias({self._alias!r})"
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str_) -> NoReturn:
+            raise no_attribute(self, name, "an expression", OF_EXPRESSIONS)
 
     # Arithmetic
 
@@ -276,6 +283,10 @@ class Expression:
         """How many rows of the group have a value here (not NULL)."""
         return self._aggregate("count")
 
+    def null_count(self) -> Expression:
+        """How many rows of the group have no value here (NULL)."""
+        return Expression(Call("-", (Aggregation("count", None), Aggregation("count", self._node))), self.output_name)
+
     def n_unique(self) -> Expression:
         """How many different values the group has, NULL not counted."""
         return self._aggregate("count", True)
@@ -285,7 +296,7 @@ class Expression:
         return self.n_unique()
 
     def sum(self) -> Expression:
-        """The sum, NULLs left out; NULL when there is nothing to add up."""
+        """The sum, NULLs left out; NULL when there is nothing to add up. Of a condition, how often it is true."""
         return self._aggregate("sum")
 
     def min(self) -> Expression:
@@ -297,7 +308,7 @@ class Expression:
         return self._aggregate("max")
 
     def mean(self) -> Expression:
-        """The average."""
+        """The average. Of a condition, the share of rows for which it is true."""
         return self._aggregate("avg")
 
     def avg(self) -> Expression:
@@ -358,9 +369,14 @@ def as_expression(given: object) -> Expression:
     item = getattr(given, "item", None)
     if item is not None and getattr(given, "ndim", None) == 0:
         return as_expression(item())
+    if isinstance(given, datetime.timedelta):
+        raise RelationError(
+            f"{given!r} has no type here: move a timestamp with col('at').dt.offset_by(hours=1), and compare the "
+            "difference of two, which is a number of days: col('end') - col('start') > 1 / 24"
+        )
     raise RelationError(
-        f"{given!r} is a {given.__class__.__name__}, which is neither an expression nor a value; use col(…) for a "
-        "column, or a bool, int, float, Decimal, str, bytes, date, datetime or None"
+        f"{given!r} ({given.__class__.__name__}) is neither an expression nor a value; use col(…) for a column, or a "
+        "bool, int, float, Decimal, str, bytes, date, datetime or None"
     )
 
 

@@ -11,13 +11,15 @@ from ...messages.relations import Relation as Algebra
 from ...messages.scalars import ColumnRef, Literal
 from ...messages.types import ColumnType, Field, Schema, SqlType
 from .binding import Bound, RowScope, bind
-from .coercion import literal_of
+from .coercion import coerce, literal_of
 from .errors import ExpressionTypeError, RelationError
 from .joins import LocalNames
 from .nodes import Aggregation, ColumnName, show
 from .selection import Named, bind_columns, field_of, project
 
 _OVER_NUMBERS = frozenset({"sum", "avg", "median", "percentile", "std", "var"})
+_COUNTING = frozenset({"sum", "avg"})
+"""Over a condition these take true as 1 and false as 0."""
 _OVER_BOOLEANS = frozenset({"any", "all"})
 
 
@@ -69,6 +71,8 @@ def _bind_aggregate(node: Aggregation, scope: RowScope) -> Aggregate:
     bound = bind(node.input, scope)
     if bound.is_null:
         raise ExpressionTypeError(f"{show(node)} aggregates NULL without a type; give it one: lit(None, 'bigint')")
+    if node.function in _COUNTING and bound.sql is SqlType.BOOLEAN:
+        bound = coerce(bound, SqlType.INTEGER)
     if node.function in _OVER_NUMBERS and not bound.sql.is_number:
         raise ExpressionTypeError(f"{show(node)} takes a number, and {bound.shown} is {bound.sql}")
     if node.function in _OVER_BOOLEANS and bound.sql is not SqlType.BOOLEAN:

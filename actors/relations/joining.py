@@ -12,7 +12,7 @@ from ...messages.types import Field, Schema
 from . import joins
 from .binding import RowScope, bind, position_of
 from .coercion import Bound, coerce, common_type
-from .errors import RelationError, suggestion
+from .errors import RelationError, kind_of, suggestion
 from .expressions import Expression, as_column
 from .joins import KINDS, JoinKind, LocalNames, Side
 from .nodes import ColumnName
@@ -33,7 +33,8 @@ def join_relations(
         RelationError: the arguments make no join.
     """
     if how not in KINDS:
-        raise RelationError(f"join: there is no how={how!r}{suggestion(str(how), KINDS)}")
+        shown = "; did you mean 'full'?" if how == "outer" else suggestion(str(how), KINDS)
+        raise RelationError(f"join: there is no how={how!r}{shown}")
     _check_relation(right)
     names = LocalNames(max(left.locals, right.locals))
     if how == "cross":
@@ -63,7 +64,7 @@ def _check_relation(right: object) -> None:
     from .relation import Relation
 
     if not isinstance(right, Relation):
-        raise RelationError(f"join takes another relation, and a {right.__class__.__name__} was given")
+        raise RelationError(f"join takes another relation, and {kind_of(right)} was given")
 
 
 def _keys(on: _Keys, left_on: _Keys, right_on: _Keys) -> tuple[list[Expression], list[Expression]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ...messages.relations import Distinct, Filter, Map, Project, TopK
 from ...messages.relations import Relation as Algebra
@@ -18,6 +18,7 @@ from .joining import join_relations
 from .joins import JoinKind, LocalNames
 from .nodes import Call, ColumnName, Node, has_aggregation
 from .ordering import OrderLike, order_columns
+from .other_names import OF_GROUPS, OF_RELATIONS, no_attribute
 from .selection import ColumnLike, Named, bind_columns, named_columns, project, replace_columns
 from .table_functions import TableFunctionCall, apply_table_function
 
@@ -88,6 +89,11 @@ class Relation:
 
     def __bool__(self) -> bool:
         raise RelationError("a relation has no truth value; query it first: system.query(relation)")
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name, "a relation", OF_RELATIONS)
 
     def _made(
         self, algebra: Algebra, schema: Schema, locals: int | None = None, unique: frozenset[str] = _NOTHING
@@ -287,6 +293,11 @@ class GroupBy:
     def __init__(self, relation: Relation, keys: list[Named]) -> None:
         self._relation = relation
         self._keys = keys
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name, "group_by(…)", OF_GROUPS)
 
     def agg(self, *aggregates: Expression | Sequence[Expression], **named: Expression) -> Relation:
         """One row per group: the keys, then these. They may compute with aggregates and with the keys."""

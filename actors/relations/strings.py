@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
 from .errors import RelationError
 from .expressions import Expression, ExpressionOrValue, as_expression
 from .nodes import Call
+from .other_names import OF_TEXT, no_attribute
 
 
 class StringNamespace:
@@ -14,6 +17,11 @@ class StringNamespace:
 
     def __init__(self, expression: Expression) -> None:
         self._expression = expression
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name, "expression.str", OF_TEXT)
 
     def _call(self, function: str, *arguments: ExpressionOrValue) -> Expression:
         nodes = tuple(as_expression(argument).node for argument in arguments)

@@ -29,6 +29,9 @@ def udf(
     result may be None. ``vectorized``: it gets ``pyarrow`` arrays and returns one as long; NULLs are its own affair.
     An exception is an error of the row. ``returns`` is its result type.
     """
+    if callable(returns) and not isinstance(returns, type):
+        called = getattr(returns, "__name__", "function")
+        raise RelationError(f"udf takes the type of the result; write @udf('text') above def {called}")
     given = column_type(returns)
     result = ColumnType(given.type, nullable=True)
 
