@@ -45,7 +45,7 @@ def lower(
     for build in dataflow.objects_to_build:
         plan, types = (_optimized if optimize else _literal)(build.plan, access)
         _check_schema(build, types)
-        access.build(build.id, build.schema.types)
+        access.build(build.id, types)
         objects.append(BuildDesc(build.id, plan, build.schema))
     indexes = _used_indexes(objects)
     imports = dataflow.index_imports

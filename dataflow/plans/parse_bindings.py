@@ -52,13 +52,16 @@ def parse_bindings(block: Sequence[Line], relations: Callable[[Sequence[Line]], 
         raise ParseError(block[0].number, block[0].column, f"expected a {missing} block beside this one")
     _tokens(returns[0], "return").expect_end()
     result = _one(returns[0], relations(returns[0].below))
-    # Written last to first below a Return, first to last above it.
-    for line in withs if returns[0] is block[0] else reversed(withs):
-        result = _with(line, result, relations)
+    # Blocks are written last to first below a Return, first to last above it.
+    return_first = returns[0] is block[0]
+    for line in withs if return_first else reversed(withs):
+        result = _with(line, result, relations, return_first)
     return result
 
 
-def _with(line: Line, body: Relation, relations: Callable[[Sequence[Line]], list[Relation]]) -> Relation:
+def _with(
+    line: Line, body: Relation, relations: Callable[[Sequence[Line]], list[Relation]], return_first: bool
+) -> Relation:
     tokens = _tokens(line, "with")
     recursive = tokens.accept("mutually")
     limit: int | None = None
@@ -82,7 +85,8 @@ def _with(line: Line, body: Relation, relations: Callable[[Sequence[Line]], list
     if recursive:
         values = tuple([RecursiveBinding(name, types or (), value) for name, types, value in bindings])
         return LetRec(values, body, limit, return_at_limit)
-    return Let(_in_order(line, [Binding(name, value) for name, _, value in bindings]), body)
+    found = [Binding(name, value) for name, _, value in bindings]
+    return Let(_in_order(line, found) if return_first else tuple(found), body)
 
 
 def _cte(
@@ -107,13 +111,13 @@ def _one(line: Line, relations: list[Relation]) -> Relation:
 
 
 def _in_order(line: Line, bindings: list[Binding]) -> tuple[Binding, ...]:
-    """The bindings so that each refers to earlier ones only; texts with ``Return`` first list them last to first."""
+    """The bindings so that each refers to earlier ones only; below a ``Return`` they may be listed last to first."""
     for candidate in (bindings, bindings[::-1]):
         later = {binding.name for binding in candidate}
         for binding in candidate:
+            later.discard(binding.name)
             if later & free_locals(binding.value):
                 break
-            later.discard(binding.name)
         else:
             return tuple(candidate)
     raise ParseError(line.number, line.column, "these ctes refer to one another; use With Mutually Recursive")

@@ -219,7 +219,8 @@ class _Builder:
         return Project(Map(relation, tuple(constants)) if constants else relation, tuple(columns))
 
     def _let(self, size: int, scope: Mapping[str, Types]) -> Relation:
-        name = f"l{len(scope)}"
+        # Sometimes the name of a binding around, which is then out of reach.
+        name = self._draw(st.sampled_from([f"l{len(scope)}", "l0"]))
         value = self.relation(size // 2, scope)
         inner = {**scope, name: self._types(value, scope)}
         body = self.relation(size - size // 2, inner)

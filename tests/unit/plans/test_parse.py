@@ -275,8 +275,8 @@ ERRORS = {
     "With\n  cte u5 =\n    Get u1\nReturn\n  Get u5": "column 7: expected a name such as l0; 'u5' is an id",
     "With\n  cte l0 =\nReturn\n  Get l0": "line 2, column 3: expected one relation below this line; found 0",
     "With\n  Get u1\nReturn\n  Get u1": "line 2, column 3: expected 'cte name ='; found 'Get u1'",
-    "With\n  cte a =\n    Get b\n  cte b =\n    Get a\nReturn\n  Get a": (
-        "line 1, column 1: these ctes refer to one another; use With Mutually Recursive"
+    "Return\n  Get a\nWith\n  cte a =\n    Get b\n  cte b =\n    Get a": (
+        "line 3, column 1: these ctes refer to one another; use With Mutually Recursive"
     ),
     "With Mutually Recursive [limit=1]\n  cte a =\n    Get a\nReturn\n  Get a": (
         "line 1, column 26: expected recursion_limit=… or return_at_limit; found 'limit'"
@@ -289,6 +289,12 @@ def test_errors_say_where_and_what_was_expected(text: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_relation(text)
     assert ERRORS[text] in str(caught.value)
+
+
+def test_a_cte_may_shadow_one_around() -> None:
+    inner = Let((Binding("l0", GetLocal("l1")), Binding("l1", GetLocal("l1"))), GetLocal("l0"))
+    relation = Let((Binding("l1", get("u1")),), inner)
+    assert parse_relation(print_relation(relation)) == relation
 
 
 def test_lines_are_counted_from_the_given_one() -> None:
