@@ -113,13 +113,16 @@ class Ingest:
         return self._column(field, lambda a, f: column_of_arrow(a, f, borrowed=is_mutable(given)), array)
 
     def _from_arrow(self, table: pa.Table, *, borrowed: bool) -> Columns:
-        self._check_names(table.column_names, "the data")
+        names = table.column_names
+        self._check_names(names, "the data")
+        positions = {name: position for position, name in enumerate(names)}
         columns: list[Column | None] = []
         for field in self._schema.fields:
-            if field.name not in table.column_names:
+            position = positions.get(field.name)
+            if position is None:
                 columns.append(None)
                 continue
-            given = table.column(field.name)
+            given = table.column(position)
             columns.append(self._column(field, lambda a, f: column_of_arrow(a, f, borrowed=borrowed), given))
         return self._completed(columns)
 

@@ -10,6 +10,7 @@ import datetime
 import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
+from types import NoneType
 from typing import Any, cast
 
 import numpy as np
@@ -59,9 +60,11 @@ def column_of(values: Sequence[Any], field: Field) -> Column:
         BadValue: the first value that is not one of the field's type, or NULL where none may be.
     """
     classes = set(map(type, values))
-    if classes <= _CLASSES[field.type]:
+    has_nulls = NoneType in classes
+    classes.discard(NoneType)
+    if classes <= _CLASSES[field.type] and (field.nullable or not has_nulls):
         try:
-            return _MAKERS[field.type](values, field.type)
+            return _with_nulls(values, field) if has_nulls else _MAKERS[field.type](values, field.type)
         except (pa.ArrowException, OverflowError, ValueError, TypeError):
             pass  # Looking at each value finds the one that is wrong, or converts it (a time zone).
     checked = [_checked(row, value, field) for row, value in enumerate(values)]
