@@ -30,33 +30,55 @@ Read = tuple[Column, dict[int, str]]
 """An aggregate of each group (NULL for a group without values), and errors by position of the group."""
 
 
+_MOST_ROWS = 1 << 40
+"""A group of more rows than this is an error, so that places in many groups together can be counted in 64 bits."""
+_MOST_REPEATED = 1 << 24
+"""So many values of a group are laid out one by one; multiplicities are written quickly, memory is not."""
+
+
 class WholeGroups:
     """All values of some groups, in order.
 
     Attributes:
-        present: the positions of the groups that have values.
+        present: the positions of the groups that have values and are not too large.
         values: their different values, group by group.
         counts: how often each value is there.
         starts: where each group with values begins.
         sizes: how many values it has, counted with their multiplicities.
+        too_large: the positions of the groups that have more than ``_MOST_ROWS`` values.
     """
 
     def __init__(self, ordered: OrderedRows, groups: Groups) -> None:
         listing = ordered.first(groups, None)
-        self.values = ordered.rows.column(1, listing.entries)
-        self.counts = listing.counts
-        which = listing.which
+        which, entries, counts = listing.which, listing.entries, listing.counts
+        self.too_large: list[int] = []
+        if len(counts) and int(counts.max()) > _MOST_ROWS // len(counts):
+            sizes = np.bincount(which, counts)
+            large = sizes > _MOST_ROWS
+            self.too_large = np.flatnonzero(large).tolist()
+            kept = np.flatnonzero(~large[which])
+            which, entries, counts = which[kept], entries[kept], counts[kept]
+        self.values = ordered.rows.column(1, entries)
+        self.counts = counts
         self.starts: Indices = np.flatnonzero(np.append(True, which[1:] != which[:-1])) if len(which) else which
         self.present: Indices = which[self.starts]
-        self.sizes = np.add.reduceat(self.counts, self.starts) if len(which) else self.counts
+        self.sizes = np.add.reduceat(counts, self.starts) if len(which) else counts
 
     @cached_property
-    def repeated(self) -> tuple[Column, npt.NDArray[np.int64]]:
-        """Every value as often as it is there, and the positions where each group begins, and the last one ends."""
-        bounds = np.append(0, np.cumsum(self.sizes))
-        if len(self.counts) == bounds[-1]:
-            return self.values, bounds
-        return self.values.take(np.repeat(np.arange(len(self.counts)), self.counts)), bounds
+    def repeated(self) -> tuple[Column, npt.NDArray[np.int64], list[int]]:
+        """Every value as often as it is there, the positions where each group begins, and the last one ends, and the
+        groups (among those present) that are too large for this, which are laid out as if they had no values."""
+        sizes, counts = self.sizes, self.counts
+        large = sizes > _MOST_REPEATED
+        if large.any():
+            lengths = np.append(self.starts[1:], len(counts)) - self.starts
+            counts = np.where(np.repeat(large, lengths), 0, counts)
+            sizes = np.where(large, 0, sizes)
+        bounds = np.append(0, np.cumsum(sizes))
+        values = self.values
+        if len(counts) != bounds[-1]:
+            values = values.take(np.repeat(np.arange(len(counts)), counts))
+        return values, bounds, np.flatnonzero(large).tolist()
 
     @cached_property
     def doubles(self) -> Doubles:
@@ -100,11 +122,10 @@ class WholeReader(Reader):
 
     def read(self, ordered: OrderedRows, groups: Groups, whole: WholeGroups | None) -> Read:
         assert whole is not None
-        if not len(whole.present):
-            return spread(empty_column(self.type), whole.present, len(groups)), {}
-        column, errors = self.compute(whole)
+        column, errors = self.compute(whole) if len(whole.present) else (empty_column(self.type), {})
         if len(whole.present) < len(groups):
             errors = {int(whole.present[i]): message for i, message in errors.items()}
+        errors |= {position: _too_large(_MOST_ROWS) for position in whole.too_large}
         return spread(column, whole.present, len(groups)), errors
 
     @abc.abstractmethod
@@ -164,9 +185,10 @@ class Joined(WholeReader):
         self._separator = pa.scalar(separator, pa.large_string())
 
     def compute(self, groups: WholeGroups) -> Read:
-        column, bounds = groups.repeated
+        column, bounds, large = groups.repeated
         lists = cast(Any, pa.LargeListArray).from_arrays(pa.array(bounds), column.to_arrow())
-        return ArrowColumn(SqlType.TEXT, cast(Any, pc).binary_join(lists, self._separator)), {}
+        errors = {position: _too_large(_MOST_REPEATED) for position in large}
+        return ArrowColumn(SqlType.TEXT, cast(Any, pc).binary_join(lists, self._separator)), errors
 
 
 class UserAggregate(WholeReader):
@@ -179,12 +201,15 @@ class UserAggregate(WholeReader):
         self._call = call
 
     def compute(self, groups: WholeGroups) -> Read:
-        column, bounds = groups.repeated
+        column, bounds, large = groups.repeated
         array = column.to_arrow()
         results: list[pa.Array] = []
-        errors: dict[int, str] = {}
+        errors = {position: _too_large(_MOST_REPEATED) for position in large}
         nothing = pa.nulls(1, self.type.arrow)
         for i in range(len(groups.present)):
+            if i in errors:
+                results.append(cast(pa.Array, nothing))
+                continue
             begin, end = int(bounds[i]), int(bounds[i + 1])
             try:
                 value = self._call(array.slice(begin, end - begin))
@@ -195,6 +220,10 @@ class UserAggregate(WholeReader):
                 errors[i] = f"user function {self._name!r} failed: {type(error).__name__}: {error}"
                 results.append(cast(pa.Array, nothing))
         return column_from_arrow(cast(pa.Array, pa.concat_arrays(results)), self.type), errors
+
+
+def _too_large(limit: int) -> str:
+    return f"a group has more than {limit} values, too many to compute an aggregate from all of them"
 
 
 def as_doubles(column: Column) -> Doubles:

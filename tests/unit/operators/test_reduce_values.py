@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pillion.dataflow.arrangements.updates import Chunk, Updates
+from pillion.dataflow.arrangements.updates import Chunk, Updates, error_messages
 from pillion.dataflow.columns import hashing
 from pillion.dataflow.columns.column import column_from_values
 from pillion.dataflow.operators.reduce.logic import ReduceLogic
@@ -194,6 +194,29 @@ def test_user_aggregates_get_each_group_and_their_errors_are_data(changes: list[
         return plain_reduce(1, cases)(rows)
 
     check(new_reduce(types, 1, cases), types, changes, bounds, expected)
+
+
+@pytest.mark.parametrize("aggregate", [BASICS[0].aggregate, Aggregate("median", ColumnRef(1)), None])
+@pytest.mark.parametrize("multiplicity", [2**61, 2**41])
+def test_a_group_of_huge_multiplicity_is_an_error_until_it_is_smaller(
+    aggregate: Aggregate | None, multiplicity: int
+) -> None:
+    if aggregate is None:
+        aggregate = Aggregate("length", ColumnRef(1), user=pickle_function(len, ColumnType(SqlType.BIGINT)))
+    text = aggregate.function == "string_agg"
+    types = (SqlType.INTEGER, SqlType.TEXT if text else SqlType.INTEGER)
+    result = SqlType.TEXT if text else SqlType.BIGINT if aggregate.user else SqlType.DOUBLE
+    logic = new_reduce(types, 1, [basic(aggregate, result, len)])
+    values: list[object] = ["a", "b", "c"] if text else [3, 4, 5]
+    rows = [((group, value), 0, diff) for group, diff in ((1, 1), (2, multiplicity), (3, 1)) for value in values]
+    out = logic.process(Chunk(0, 1, updates_of(rows, types)))
+    assert out.oks is not None and sorted(row[0] for row, _, _ in out.oks.to_tuples()) == [1, 3]
+    assert out.errs is not None and "too many" in error_messages(out.errs)[0]
+    rows = [((2, value), 1, 1 - multiplicity) for value in values]
+    out = logic.process(Chunk(1, 2, updates_of(rows, types)))
+    expected = "a; b; c" if text else 3 if aggregate.user else 4.0
+    assert out.oks is not None and out.oks.to_tuples() == [((2, expected), 1, 1)]
+    assert out.errs is not None and out.errs.diffs.tolist() == [-1]
 
 
 @pytest.mark.parametrize("function", ["min", "max"])
