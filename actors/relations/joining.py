@@ -33,7 +33,7 @@ def join_relations(
         RelationError: the arguments make no join.
     """
     if how not in KINDS:
-        shown = "; did you mean 'full'?" if how == "outer" else suggestion(str(how), KINDS)
+        shown = "; did you mean 'full'?" if str(how) == "outer" else suggestion(str(how), KINDS)
         raise RelationError(f"join: there is no how={how!r}{shown}")
     _check_relation(right)
     names = LocalNames(max(left.locals, right.locals))

@@ -31,6 +31,7 @@ OF_RELATIONS: Mapping[str, str] = {
     **dict.fromkeys(("drop_duplicates", "dropDuplicates"), ".unique(…)"),
     **dict.fromkeys(("aggregate", "count", "len", "height", "sum", "min", "max", "mean", "avg"), _AGGREGATE),
     **dict.fromkeys(("lookup", "peek"), "only an index has it: system.create_index(relation, key=…)"),
+    **dict.fromkeys(("insert", "upsert", "delete", "update"), "only a table has it: change what the relation is from"),
     "subscribe": "system.subscribe(relation)",
     "dtypes": ".schema",
 }

@@ -7,6 +7,7 @@ people.with_columns(short=initials("name"))
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pyarrow as pa
@@ -29,9 +30,8 @@ def udf(
     result may be None. ``vectorized``: it gets ``pyarrow`` arrays and returns one as long; NULLs are its own affair.
     An exception is an error of the row. ``returns`` is its result type.
     """
-    if callable(returns) and not isinstance(returns, type):
-        called = getattr(returns, "__name__", "function")
-        raise RelationError(f"udf takes the type of the result; write @udf('text') above def {called}")
+    if isinstance(returns, FunctionType):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise RelationError(f"udf takes the type of the result; write @udf('text') above def {returns.__name__}")
     given = column_type(returns)
     result = ColumnType(given.type, nullable=True)
 

@@ -41,6 +41,8 @@ def deletion(table: Table, rows: object, keys: object, where: ExpressionOrValue 
         raise RelationError(
             "delete takes the rows to remove, or keys=[…], or where=condition (where=True for all rows); exactly one"
         )
+    if rows is not None and table.key and isinstance(rows, int | str):
+        raise RejectedData(table.name, f"delete takes whole rows; to delete by key, write delete(keys=[{rows!r}])")
     if rows is not None:
         return Delete(table.id, table.ingest.columns(rows))
     if keys is not None:
@@ -57,6 +59,23 @@ def _deletion_of_keys(table: Table, keys: object) -> DeleteKeys:
         rows: list[Any] = [key if isinstance(key, tuple | list | Mapping) else (key,) for key in given]
         return DeleteKeys(table.id, ingest.columns(rows))
     return DeleteKeys(table.id, ingest.columns(keys))
+
+
+def assignments(given: object, named: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an update sets, from a mapping and from named arguments.
+
+    Raises:
+        RelationError: it is no mapping, or both set one column.
+    """
+    if given is None:
+        return named
+    if not isinstance(given, Mapping):
+        raise RelationError(f"update takes a mapping of columns to what they are set to, and {given!r} was given")
+    mapping = cast(Mapping[str, Any], given)
+    for name in named:
+        if name in mapping:
+            raise RelationError(f"update sets column {name!r} twice, in the mapping and by name; leave one out")
+    return {**mapping, **named}
 
 
 def modification(table: Table, assignments: Mapping[str, Any], where: ExpressionOrValue | None) -> UpdateWhere:

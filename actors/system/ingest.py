@@ -1,13 +1,17 @@
 """Data of an application, in whatever form it has it, to the columns of a table.
 
 Taken are: Arrow tables, batches and readers; anything with the Arrow stream interface (pandas and Polars frames,
-DuckDB results); a mapping of column names to values; a list of tuples or of mappings. Columns go by name where there
-are names; a column that is left out is NULL.
+DuckDB results); a mapping of column names to lists or arrays; a list of tuples or of mappings; one tuple or mapping of
+single values, which is one row. Columns go by name where there are names; a column that is left out is NULL. The index
+of a pandas frame is a column when it has a name.
 """
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -16,11 +20,14 @@ import pyarrow as pa
 from ...dataflow.columns.column import Column
 from ...messages.types import Field, Schema
 from ..errors import RejectedData
-from ..relations.errors import suggestion
+from ..relations.errors import kind_of, suggestion
 from .arrow_values import column_of_arrow
 from .row_values import BadValue, column_of
 
 _ABSENT = object()
+
+SCALARS = (bool, int, float, Decimal, str, bytes, datetime.date, np.generic)
+"""Python classes of single values: a mapping of nothing else is one row and not columns."""
 
 Columns = tuple[Column, ...]
 
@@ -47,10 +54,14 @@ class Ingest:
         if table is not None:
             return self._from_arrow(table, borrowed=is_mutable(data))
         if isinstance(data, Mapping):
+            if data and all(value is None or isinstance(value, SCALARS) for value in data.values()):  # type: ignore
+                return self._from_mappings([data])
             return self._from_mapping(data)  # type: ignore[arg-type]
         if isinstance(data, Iterable) and not isinstance(data, str | bytes):
             return self._from_rows(list(data))  # type: ignore[arg-type]
-        raise self._rejected(f"{data.__class__.__name__} is no data that is understood; {_UNDERSTOOD}")
+        if hasattr(data, "collect"):
+            raise self._rejected(f"{kind_of(data)} has no rows yet; give what its collect() returns")
+        raise self._rejected(f"{kind_of(data)} is no data that is understood; {_UNDERSTOOD}")
 
     # Rows
 
@@ -105,11 +116,12 @@ class Ingest:
     def _one_column(self, field: Field, given: Any) -> Column:
         if isinstance(given, list | tuple | range):
             return self._column(field, column_of, given)
-        array = as_arrow_column(given)
+        try:
+            array = as_arrow_column(given)
+        except pa.ArrowException as error:
+            raise self._rejected(f"column {field.name!r} is no column of one type: {error}") from None
         if array is None:
-            raise self._rejected(
-                f"column {field.name!r} is a {given.__class__.__name__}; a list, an array or a series is expected"
-            )
+            raise self._rejected(f"column {field.name!r} is {kind_of(given)}; a list, an array or a series is expected")
         return self._column(field, lambda a, f: column_of_arrow(a, f, borrowed=is_mutable(given)), array)
 
     def _from_arrow(self, table: pa.Table, *, borrowed: bool) -> Columns:
@@ -183,8 +195,17 @@ def as_arrow(data: object) -> pa.Table | None:
     if isinstance(data, pa.RecordBatchReader):
         return data.read_all()
     if hasattr(data, "__arrow_c_stream__"):
-        return pa.RecordBatchReader.from_stream(data).read_all()
+        table = pa.RecordBatchReader.from_stream(data).read_all()
+        return _without_row_labels(table) if type(data).__module__.partition(".")[0] == "pandas" else table
     return None
+
+
+def _without_row_labels(table: pa.Table) -> pa.Table:
+    """Without the columns that Arrow makes of a pandas index without a name, such as the one of a filtered frame."""
+    return table.drop_columns([name for name in table.column_names if _ROW_LABELS.fullmatch(name)])
+
+
+_ROW_LABELS = re.compile(r"__index_level_\d+__")
 
 
 def as_arrow_column(values: object) -> pa.Array | pa.ChunkedArray | None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pyarrow as pa
 
 from ...messages.types import Schema
-from ..relations.errors import RelationError
+from ..relations.errors import RelationError, kind_of
 from ..relations.types import schema_of
 from .ingest import as_arrow, as_arrow_column, is_mutable
 
@@ -36,7 +36,7 @@ def schema_and_data(name: str, given: Any) -> tuple[Schema, object | None]:
     if found is None:
         raise RelationError(
             f"create_table {name!r} takes a mapping of column to type, a pyarrow.Schema, or data with column names; "
-            f"a {type(given).__name__} was given"
+            f"{kind_of(given)} was given"
         )
     return found, data
 

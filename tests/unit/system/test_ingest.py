@@ -9,6 +9,8 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -52,6 +54,7 @@ def test_every_type_with_and_without_null() -> None:
         [{"id": 1, "note": "a"}, {"note": None, "id": 2}],
         [{"id": 1, "note": "a"}, {"id": 2}],
         {"id": [1, 2], "note": ["a", None]},
+        pd.DataFrame({"id": [0, 1, 2], "note": ["-", "a", None]}).query("id > 0"),
         {"note": pa.array(["a", None]), "id": np.array([1, 2])},
         pa.table({"note": ["a", None], "id": [1, 2]}),
         pa.table({"id": pa.array([1, 2], pa.uint64()), "note": pa.array(["a", None]).dictionary_encode()}),
@@ -172,10 +175,12 @@ def test_arrow_columns_that_do_not_fit(type: str, array: pa.Array, says: str) ->
         ([{"note": "a"}], "row 0 has no value for column 'id'"),
         ({"id": [1], "note": ["a", "b"]}, "not of one length: 'id' has 1, 'note' has 2"),
         ({"id": [1], "x": [1]}, "has a column 'x'"),
-        ({"id": 1}, "column 'id' is a int"),
+        ({"id": 1, "note": ["a"]}, "column 'id' is an int"),
+        ({"note": "a"}, "no value for column 'id'"),
+        (pl.LazyFrame({"id": [1]}), "a LazyFrame has no rows yet; give what its collect"),
         (pa.table([pa.array([1]), pa.array([1])], names=["id", "id"]), "column 'id' twice"),
-        (5, "int is no data"),
-        ("abc", "str is no data"),
+        (5, "an int is no data"),
+        ("abc", "a str is no data"),
         ([1], "row 0 is 1"),
     ],
 )
@@ -188,3 +193,14 @@ def test_schemas_of_data() -> None:
     assert [str(f.type) for f in schema_of_data({"a": [1], "b": ["x"]}).fields] == ["bigint", "text"]  # type: ignore
     assert schema_of_data([{"a": 1.5}]).names == ("a",)  # type: ignore[union-attr]
     assert schema_of_data([(1, 2)]) is None
+
+
+def test_a_mapping_of_single_values_is_one_row() -> None:
+    assert rows({"id": 1, "note": "abc"}) == rows({"id": np.int64(1), "note": "abc"}) == [(1, "abc")]
+    assert rows({"id": 1, "note": None}) == rows({"id": 1}) == [(1, None)]
+
+
+def test_the_index_of_a_frame_is_a_column_when_it_has_a_name() -> None:
+    frame = pd.DataFrame({"note": ["a", "b"]}, index=pd.Index([7, 8], name="id"))
+    assert rows(frame) == [(7, "a"), (8, "b")]
+    assert schema_of_data(frame.rename_axis(None)).names == ("note",)  # type: ignore[union-attr]
