@@ -108,5 +108,3 @@ def _used_indexes(objects: Iterable[BuildDesc[RenderPlan]]) -> set[GlobalId]:
 
 def _used_streams(objects: Iterable[BuildDesc[RenderPlan]]) -> set[GlobalId]:
     return {node.id for build in objects for node in build.plan.nodes if isinstance(node, GetNode)}
-
-

@@ -147,9 +147,7 @@ def inline(scalar: Scalar, expressions: Sequence[Scalar | None]) -> Scalar | Non
     return substitute(scalar, lambda column: expressions[column] or ColumnRef(column))
 
 
-def from_expressions(
-    arity: int, predicates: Iterable[Scalar], outputs: Sequence[Scalar]
-) -> MapFilterProject:
+def from_expressions(arity: int, predicates: Iterable[Scalar], outputs: Sequence[Scalar]) -> MapFilterProject:
     """Keep rows of this arity for which the predicates hold, and output these expressions over its columns."""
     scalars: list[Scalar] = []
     projection: list[int] = []

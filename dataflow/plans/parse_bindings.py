@@ -89,9 +89,7 @@ def _with(
     return Let(_in_order(line, found) if return_first else tuple(found), body)
 
 
-def _cte(
-    line: Line, relations: Callable[[Sequence[Line]], list[Relation]]
-) -> tuple[str, Types | None, Relation]:
+def _cte(line: Line, relations: Callable[[Sequence[Line]], list[Relation]]) -> tuple[str, Types | None, Relation]:
     if not is_cte(line):
         raise ParseError(line.number, line.column, f"expected 'cte name ='; found {line.text!r}")
     tokens = _tokens(line, "cte")

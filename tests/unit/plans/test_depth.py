@@ -51,6 +51,12 @@ WRAPPERS: dict[str, Callable[[Relation, int], Relation]] = {
     "union": lambda relation, _: Union((relation, get("u1"))),
     "union of others": lambda relation, _: Union((Negate(relation), get("u1"))),
     "join": lambda relation, _: Project(Join((relation, get("u1")), ((col(0), col(1)),)), (1,)),
+    "join of what can fail": lambda relation, _: Project(
+        Join((Map(relation, (call("/", lit(1), col(0)),)), get("u1")), ((col(1), col(2)),)), (1,)
+    ),
+    "join of reductions": lambda relation, _: Project(
+        Join((Distinct(relation), Negate(get("u1"))), ((col(0), call("neg", col(1))),)), (1,)
+    ),
     "let": lambda relation, _: Let((Binding("l0", relation),), Union((GetLocal("l0"), GetLocal("l0")))),
     "let once": lambda relation, _: Let((Binding("l0", relation),), Distinct(GetLocal("l0"))),
     "let body": lambda relation, level: Let(

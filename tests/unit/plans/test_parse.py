@@ -114,7 +114,7 @@ READ: dict[str, Scalar] = {
     "Case When #0 Then 1 End": If(col(0), lit(1), NULL),
     "NOT(#0)": call("not", col(0)),
     "UPPER(#0)": call("upper", col(0)),
-    "#0 and #1 // { types: \"(boolean)\" }": AND,
+    '#0 and #1 // { types: "(boolean)" }': AND,
 }
 
 
@@ -126,7 +126,7 @@ def test_other_ways_to_write_scalars(text: str) -> None:
 RELATIONS: dict[str, Relation] = {
     "Get 1000": Get(gid("u1000")),
     "Get si3": Get(gid("si3")),
-    "Filter #0 AND #1 // { keys: \"([0])\" }\n  Get u1": Filter(get("u1"), (col(0), col(1))),
+    'Filter #0 AND #1 // { keys: "([0])" }\n  Get u1': Filter(get("u1"), (col(0), col(1))),
     "Filter (#0 AND #1)\n  Get u1": Filter(get("u1"), (AND,)),
     "Filter #0 AND #1 OR #2\n  Get u1": Filter(get("u1"), (call("or", AND, col(2)),)),
     "Filter\n  Get u1": Filter(get("u1"), ()),
@@ -244,7 +244,7 @@ ERRORS = {
     "Filter #0 =\n  Get u1": "line 1, column 12: expected an expression; the line ends",
     "Filter #0 #1\n  Get u1": "line 1, column 11: expected the end of the line; found '1'",
     "Filter #0 = 1 = 2\n  Get u1": "column 15: expected parentheses, because comparisons do not chain; found '='",
-    "Filter #0 = \'a\'\n  Get u1": "unexpected \"\'\": texts stand in double quotes, as in \"text\"",
+    "Filter #0 = 'a'\n  Get u1": 'unexpected "\'": texts stand in double quotes, as in "text"',
     "Filter (#0\n  Get u1": "line 1, column 11: expected ')'; the line ends",
     "Map (#0\n  Get u1": "line 1, column 8: expected ',' or ')'; the line ends",
     "Map (cast(#0 as foo))\n  Get u1": "line 1, column 17: expected a type (boolean, smallint,",
