@@ -100,12 +100,15 @@ class ProtocolError(PillionError):
 
 
 class NotReadableError(PillionError):
-    """A read at a time that was compacted away."""
+    """A read at a time that was compacted away. ``name``: what an application calls the collection."""
 
-    def __init__(self, id: GlobalId, time: Timestamp, since: Frontier) -> None:
+    def __init__(self, id: GlobalId, time: Timestamp, since: Frontier, name: str | None = None) -> None:
         super().__init__(
             f"{id} cannot be read at {time}: it was compacted to {show_frontier(since)}; "
             "read at a later time, or hold back compaction before you need an earlier one"
+            if name is None
+            else f"{name!r} cannot be read as of {time}: the earliest time that it still holds is {since}; read at a "
+            "later time, or keep earlier ones with history= where it is created, or with system.hold(…)"
         )
         self.id = id
         self.time = time
@@ -123,10 +126,13 @@ class WriteBehindUpperError(PillionError):
 
 
 class CollectionError(PillionError):
-    """The collection contains an error at the time of the read, until the offending row is retracted."""
+    """The collection contains an error at the time of the read, until the offending row is retracted.
 
-    def __init__(self, id: GlobalId, time: Timestamp, message: str) -> None:
-        super().__init__(f"{id} has an error at {time}: {message}")
+    ``what``: how an application calls the collection.
+    """
+
+    def __init__(self, id: GlobalId, time: Timestamp, message: str, what: str | None = None) -> None:
+        super().__init__(f"{what or id} has an error at {time}: {message}")
         self.id = id
         self.time = time
         self.message = message

@@ -35,6 +35,11 @@ class Catalog:
             raise UnknownCollection(id)
         return found
 
+    def name(self, id: GlobalId) -> str | None:
+        """What an application calls it, None when it is not in the catalog."""
+        found = self._collections.get(id)
+        return None if found is None else found.name
+
     def check_name(self, name: str) -> None:
         """
         Raises:

@@ -10,7 +10,6 @@ from ..requests import CollectionKind, Held, HoldRead, Isolation, ReleaseRead
 from .catalog import Catalog
 from .expansion import expand
 from .state import ControllerState
-from .timestamps import select_timestamp
 
 
 class HeldReads:
@@ -24,8 +23,7 @@ class HeldReads:
     def hold(self, request: HoldRead) -> Held:
         state = self._state
         ids = what_is_read(state.catalog, request.ids)
-        latest = state.oracle.latest
-        time = select_timestamp(Isolation.STRICT_SERIALIZABLE, request.as_of, latest, state.inputs(ids))
+        time = state.select(Isolation.STRICT_SERIALIZABLE, request.as_of, ids)
         token = self._fresh()
         self._held[token] = ids
         state.hold(token, ids, time)

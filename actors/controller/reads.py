@@ -43,7 +43,6 @@ from ..storage.messages import CommitTables
 from .fast_path import Keys, peek_plan
 from .planning import at, imports_of, query_dataflow, sink_dataflow
 from .state import ControllerState
-from .timestamps import select_timestamp
 
 
 class TimedOut:
@@ -105,7 +104,7 @@ class Reads:
         state = self._state
         if state.introspection and not state.introspection.isdisjoint(ids) and read.as_of is None:
             return self._select_fresh(ids)
-        return select_timestamp(read.isolation, read.as_of, state.oracle.latest, state.inputs(ids))
+        return state.select(read.isolation, read.as_of, ids)
 
     def _select_fresh(self, ids: tuple[GlobalId, ...]) -> Timestamp:
         """The time for a read of introspection: one that no reader has sealed, so that it tells the present state."""
@@ -196,10 +195,18 @@ class Reads:
             case Stashed(parts):
                 read.reply.resolve(ReadResult(read.timestamp, read.schema, parts))
             case PeekError(message):
-                target = read.holds[0] if read.peek is None or read.transient else read.peek.target.id
-                read.reply.refuse(CollectionError(target, read.timestamp, message))
+                id = read.transient or read.holds[0]
+                read.reply.refuse(CollectionError(id, read.timestamp, message, self._called(read, id)))
             case PeekCanceled():
                 read.reply.refuse(Canceled())
+
+    def _called(self, read: OutstandingRead, id: GlobalId) -> str:
+        """What an error says that it is in: the application knows no ids."""
+        if read.transient:
+            return "the query"
+        name = repr(self._state.catalog.name(id))
+        # The row program may fail over rows that are fine.
+        return name if read.peek is None or read.peek.map_filter_project is None else f"the query of {name}"
 
     def resend(self, send: Callable[[Command], None]) -> None:
         """Ask a replica for everything that is still wanted: it has forgotten it."""
@@ -238,7 +245,7 @@ class Reads:
             case Copied(rows):
                 read.reply.resolve(rows)
             case CopyError(message):
-                read.reply.refuse(CollectionError(response.id, read.timestamp, message))
+                read.reply.refuse(CollectionError(response.id, read.timestamp, message, "the copy"))
             case _:
                 read.reply.refuse(Canceled())
 

@@ -9,15 +9,17 @@ from typing import Any
 import pykka
 
 from ...messages.commands import AllowCompaction, Command
+from ...messages.errors import NotReadableError
 from ...messages.frontiers import MINIMUM, Frontier, Timestamp, maximum
 from ...messages.history import CommandHistory
 from ...messages.ids import GlobalId
 from ..errors import UnknownCollection
+from ..requests import Isolation
 from ..storage.messages import CompactShard
 from .catalog import Catalog
 from .compaction import Readable, Token, compactions, removable
 from .replica import ReplicaState
-from .timestamps import Input, Oracle
+from .timestamps import Input, Oracle, select_timestamp
 
 
 class ControllerState:
@@ -80,9 +82,17 @@ class ControllerState:
             raise UnknownCollection(id)
         return found
 
-    def inputs(self, ids: Iterable[GlobalId]) -> list[Input]:
-        """The frontiers of what a read needs."""
-        return [Input(id, self.readables[id].since, self.upper(id)) for id in ids]
+    def select(self, isolation: Isolation, as_of: Timestamp | None, ids: Iterable[GlobalId]) -> Timestamp:
+        """The time at which a read of these happens.
+
+        Raises:
+            NotReadableError, NotYetReadable: not at the ``as_of`` asked for.
+        """
+        inputs = [Input(id, self.readables[id].since, self.upper(id)) for id in ids]
+        try:
+            return select_timestamp(isolation, as_of, self.oracle.latest, inputs)
+        except NotReadableError as error:
+            raise NotReadableError(error.id, error.time, error.since, self.catalog.name(error.id)) from None
 
     def since(self, ids: Iterable[GlobalId]) -> Timestamp:
         """The earliest time at which all of these are readable."""
