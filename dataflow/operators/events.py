@@ -17,7 +17,7 @@ from ..arrangements.hash_index import Entries
 from ..arrangements.row_table import different_entries
 from ..arrangements.updates import Times, squeeze
 from ..columns.column import Indices
-from ..columns.sorting import sort_by
+from ..columns.packed_sort import sort_by
 
 Numbers = npt.NDArray[np.int64]
 
