@@ -63,7 +63,9 @@ ORDERS = st.lists(
 ).map(tuple)
 
 
-@given(COUNTED, ORDERS, st.one_of(st.none(), st.integers(0, 6)), st.integers(0, 4), st.integers(1, 3))
+@given(
+    COUNTED, ORDERS, st.one_of(st.none(), st.integers(0, 6), st.just(2**63 - 1)), st.integers(0, 4), st.integers(1, 3)
+)
 def test_finishing_each_share_first_changes_no_ordered_result(
     rows: list[tuple[Row, int]], order_by: tuple[Order, ...], limit: int | None, offset: int, workers: int
 ) -> None:
