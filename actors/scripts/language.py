@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..relations.errors import suggestion
 from .connection_directives import CONNECTION_DIRECTIVES
 from .dataflow_directives import DATAFLOW_DIRECTIVES
 from .directive import Body, BodyKind, Directive
@@ -45,8 +46,8 @@ def read_steps(script: Script) -> list[Step]:
 def _read_step(stanza: Stanza) -> Step:
     directive = DIRECTIVES.get(stanza.directive)
     if directive is None:
-        known = ", ".join(DIRECTIVES)
-        raise ScriptSyntaxError(f"there is no directive {stanza.directive!r}; there are {known}", stanza.line)
+        known = suggestion(stanza.directive, DIRECTIVES)
+        raise ScriptSyntaxError(f"there is no directive {stanza.directive!r}{known}", stanza.line)
     try:
         arguments = directive.signature.read(stanza.directive, list(stanza.words))
     except ValueError as error:

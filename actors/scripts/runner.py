@@ -104,8 +104,11 @@ def _run_file(path: Path, workers: int, rewrite: bool, timeout: float, out: Text
     except ScriptSyntaxError as error:
         print(f"{path}:{error.line}: {error.problem}", file=out)
         return UNREADABLE
-    except (OSError, UnicodeDecodeError) as error:
-        print(f"{path}: cannot be read: {error}", file=out)
+    except OSError as error:
+        print(f"{path} cannot be read: {error.strerror}", file=out)
+        return UNREADABLE
+    except UnicodeDecodeError as error:
+        print(f"{path} cannot be read: {error}", file=out)
         return UNREADABLE
     if rewrite:
         path.write_text(script.rewrite(outputs), encoding="utf-8")

@@ -78,7 +78,8 @@ def test_a_rewrite_replaces_what_is_expected_and_nothing_else(script: Path) -> N
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("look id=2\n----\n", "10: there is no directive 'look'"),
+        ("look id=2\n----\n", "10: there is no directive 'look'; there are 'create-instance', "),
+        ("peak id=2\n----\n", "10: there is no directive 'peak'; did you mean 'peek'?"),
         ("peek id=2 ts=0\nok\n", "10: peek has no line ----"),
         ("peek id=2\n----\n", "10: peek needs ts="),
     ],
