@@ -18,6 +18,8 @@ from .errors import (
     SystemFailed,
     SystemStopped,
     UnknownCollection,
+    UnknownName,
+    WrongArgument,
 )
 from .relations import (
     Expression,
@@ -98,8 +100,10 @@ __all__ = [
     "TransactionEnded",
     "UnknownCollection",
     "UnknownColumnError",
+    "UnknownName",
     "View",
     "Written",
+    "WrongArgument",
     "WrongRowCount",
     "all",
     "any",

@@ -26,6 +26,21 @@ class SystemStopped(PillionError, pykka.ActorDeadError):
         super().__init__(f"{what} was stopped; start a new system to go on")
 
 
+class WrongArgument(PillionError, ValueError):
+    """A value that an argument does not take: a negative timestamp, a timeout that is no number, ..."""
+
+
+class UnknownName(PillionError, KeyError):
+    """No table, view or index has this name."""
+
+    def __init__(self, name: object, suggestion: str) -> None:
+        super().__init__(f"there is no table, view or index {name!r}{suggestion}")
+        self.name = name
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class StoppedFromOutside(PillionError, pykka.ActorDeadError):
     """Somebody other than the system stopped one of its actors (as ``ActorRegistry.stop_all()`` does)."""
 

@@ -17,6 +17,9 @@ import pykka
 
 T = TypeVar("T")
 
+LONGEST_WAIT = threading.TIMEOUT_MAX
+"""Seconds; locks and queues fail with OverflowError when they are asked to wait longer."""
+
 _OptExcInfo = tuple[type[BaseException] | None, BaseException | None, TracebackType | None]
 _UNSET = object()
 
@@ -64,7 +67,7 @@ class OneShot(pykka.Future[T]):
         """Wait for the result. Raises the error that was set, or :class:`pykka.Timeout`."""
         if self._get_hook is not None:
             return super().get(timeout=timeout)
-        if self._gate.acquire(timeout=-1 if timeout is None else max(timeout, 0.0)):
+        if self._gate.acquire(timeout=-1 if timeout is None else min(max(timeout, 0.0), LONGEST_WAIT)):
             self._gate.release()
         else:
             raise pykka.Timeout(f"{timeout} seconds")
@@ -138,7 +141,7 @@ class Stream(Generic[T]):
         """
         if self._end is None:
             try:
-                item = self._items.get(timeout=timeout)
+                item = self._items.get(timeout=None if timeout is None else min(timeout, LONGEST_WAIT))
             except queue.Empty:
                 raise pykka.Timeout(f"{timeout} seconds") from None
             if not isinstance(item, _End):

@@ -25,7 +25,7 @@ from pykka._envelope import Envelope
 from ...messages.errors import PillionError
 from ..errors import StoppedFromOutside, SystemFailed, SystemStopped
 from .base import Dispatcher, SystemActor, Timer
-from .oneshot import OneShot, Stream
+from .oneshot import LONGEST_WAIT, OneShot, Stream
 from .services import Clock, RandomIds, Services, SystemClock
 from .timers import ScheduledMessage
 
@@ -152,7 +152,7 @@ class Lane:
             heapq.heappop(self._timers)
             return (timer.actor, timer.message, None)
         try:
-            return self.queue.get(timeout=wait)
+            return self.queue.get(timeout=min(wait, LONGEST_WAIT))
         except queue.Empty:
             return _WAKE
 

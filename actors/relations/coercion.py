@@ -66,7 +66,10 @@ def literal_of(value: Value, type: SqlType) -> Literal:
     if converted is None:
         kind = sql_type_of_value(value)
         raise ExpressionTypeError(f"{value!r} is no {type} ({kind or value.__class__.__name__} was given)")
-    return Literal.of(converted, type)
+    try:
+        return Literal.of(converted, type)
+    except (ValueError, TypeError) as error:
+        raise ExpressionTypeError(str(error)) from None
 
 
 def _convert(value: Value, type: SqlType) -> Value:

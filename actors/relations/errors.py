@@ -39,12 +39,12 @@ def kind_of(given: object) -> str:
     return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
 
 
-def suggestion(given: str, known: Iterable[str]) -> str:
+def suggestion(given: object, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown name: the close matches, else all that exist."""
     names = [str(name) for name in known]
-    close = difflib.get_close_matches(given, names, n=3, cutoff=0.6)
+    close = difflib.get_close_matches(str(given), names, n=3, cutoff=0.6)
     if not close:
-        close = [name for name in names if name.lower() == given.lower()]
+        close = [name for name in names if name.lower() == str(given).lower()]
     if close:
         return f"; did you mean {' or '.join(repr(name) for name in close)}?"
     return f"; there are {', '.join(repr(name) for name in names)}" if names else "; there are none"

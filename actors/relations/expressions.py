@@ -182,7 +182,7 @@ class Expression:
 
     def is_in(self, values: Iterable[ExpressionOrValue]) -> Expression:
         """Whether it equals one of the values. As in SQL, NULL when it does not but a value is NULL."""
-        if isinstance(values, str | bytes | Expression):
+        if isinstance(values, str | bytes | Expression) or not isinstance(values, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise RelationError(f"is_in takes a list of values, and {values!r} was given; write is_in([…])")
         members = [as_expression(value) for value in values]
         if not members:
@@ -333,7 +333,7 @@ class Expression:
 
     def percentile(self, fraction: float) -> Expression:
         """The value below which this fraction (0 … 1) of the group lies, interpolated, as a double."""
-        if not 0 <= fraction <= 1:
+        if not isinstance(fraction, int | float) or not 0 <= fraction <= 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise RelationError(f"percentile takes a fraction from 0 to 1, and {fraction!r} was given")
         return self._aggregate("percentile", False, float(fraction))
 

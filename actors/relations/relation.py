@@ -11,7 +11,7 @@ from ...messages.scalars import ColumnRef, Scalar
 from ...messages.types import Field, Schema
 from . import sets
 from .binding import RowScope, bind_condition, position_of
-from .errors import RelationError
+from .errors import RelationError, kind_of
 from .expressions import Expression, ExpressionOrValue, as_expression
 from .grouping import aggregate
 from .joining import join_relations
@@ -269,6 +269,8 @@ class Relation:
     def _aligned(self, other: Relation, where: str) -> tuple[Algebra, Algebra, Schema]:
         from .alignment import align
 
+        if not isinstance(other, Relation):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise RelationError(f"{where} takes another relation, and {kind_of(other)} was given")
         return align(self, other, where)
 
     def _together(self, other: Relation, where: str) -> Origin | None:

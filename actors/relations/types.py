@@ -178,6 +178,8 @@ def check_names(names: list[str]) -> None:
     for name in names:
         if not isinstance(name, str) or not name:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise RelationError(f"a column's name is a text that is not empty, and {name!r} was given")
+        if not is_valid_text(name):
+            raise RelationError(f"a column's name is valid Unicode, without lone surrogates, and {name!r} was given")
         if name in seen:
             raise RelationError(f"column {name!r} appears twice; rename one of them with .alias(…) or name=…")
         seen.add(name)
@@ -216,3 +218,12 @@ def _from_python(given: object) -> ColumnType:
     raise ExpressionTypeError(
         f"{name} is no type of a column; use a SQL name ({', '.join(SqlType)}) or one of {known_types}"
     )
+
+
+def is_valid_text(text: str) -> bool:
+    """Whether it can be written as UTF-8, which a lone surrogate cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

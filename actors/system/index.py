@@ -15,6 +15,7 @@ from ..relations.errors import ExpressionTypeError, RelationError
 from ..relations.expressions import ExpressionOrValue
 from ..relations.selection import ColumnLike
 from ..requests import Isolation, PeekIndex, ReadResult, WaitUntilReadable
+from .arguments import check_time
 from .peeking import Keys, row_program
 from .reading import IsolationLike, finishing, read_options
 from .result import Result
@@ -61,6 +62,10 @@ class Index:
     def __repr__(self) -> str:
         return f"Index({self.name!r}, key=({', '.join(self._key_names)}))"
 
+    def belongs_to(self, connection: Connection) -> bool:
+        """Whether it is an index of the system with this connection."""
+        return connection is self._connection
+
     def lookup(
         self,
         *key: Any,
@@ -85,6 +90,8 @@ class Index:
         timeout: float | None = None,
     ) -> Result:
         """The rows with any of these keys: tuples, or plain values when the key is a single column."""
+        if not isinstance(keys, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise RelationError(f"lookup_many takes many keys, and {keys!r} was given; for one key, use lookup")
         wanted = dict.fromkeys(self._literals(cast(Any, key) if isinstance(key, tuple) else (key,)) for key in keys)
         return self._read(tuple(wanted), isolation, as_of, timeout)
 
@@ -128,6 +135,7 @@ class Index:
 
     def wait_until_ready(self, timestamp: Timestamp | None = None) -> Frontier:
         """Wait until it can be read at a timestamp (None: the latest commit), and return its upper."""
+        check_time(timestamp, "timestamp")
         return self._connection.ask(lambda reply: WaitUntilReadable(id=self.id, timestamp=timestamp, reply=reply))
 
     def _read(self, keys: Keys, isolation: IsolationLike, as_of: Timestamp | None, timeout: float | None) -> Result:

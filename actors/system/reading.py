@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...messages.commands import Finishing
 from ...messages.frontiers import Timestamp
 from ...messages.relations import Order
 from ...messages.types import Schema
+from ..errors import WrongArgument
 from ..relations.binding import position_of
 from ..relations.errors import RelationError, suggestion
 from ..relations.relation import check_count
 from ..requests import Isolation
+from .arguments import check_time, checked_seconds
 
 IsolationLike = Isolation | str
 
@@ -30,18 +32,15 @@ def read_options(isolation: IsolationLike, as_of: Timestamp | None, timeout: flo
     """The options that these arguments mean.
 
     Raises:
-        ValueError: there is no such isolation, time or timeout.
+        WrongArgument: there is no such isolation, time or timeout.
     """
     try:
         level = Isolation(isolation)
     except ValueError:
         levels = tuple(level.value for level in Isolation)
-        raise ValueError(f"there is no isolation {isolation!r}{suggestion(str(isolation), levels)}") from None
-    if as_of is not None and (not isinstance(as_of, int) or isinstance(as_of, bool) or as_of < 0):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ValueError(f"as_of is a timestamp, a whole number from 0 on, and {as_of!r} was given")
-    if timeout is not None and not timeout >= 0:
-        raise ValueError(f"timeout is a number of seconds from 0 on, and {timeout!r} was given")
-    return ReadOptions(level, as_of, timeout)
+        raise WrongArgument(f"there is no isolation {isolation!r}{suggestion(str(isolation), levels)}") from None
+    check_time(as_of, "as_of")
+    return ReadOptions(level, as_of, checked_seconds(timeout, "timeout"))
 
 
 def finishing(
@@ -63,6 +62,8 @@ def finishing(
         return _EVERYTHING
     check_count(where, "limit", limit)
     check_count(where, "offset", offset)
+    if not isinstance(order_by, str | Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise RelationError(f"{where}: order_by takes names of result columns, and {order_by!r} was given")
     names = [order_by] if isinstance(order_by, str) else list(order_by)
     for name in names:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -79,7 +80,7 @@ _EVERYTHING = Finishing()
 
 
 def _each(given: bool | Sequence[bool], names: list[str], parameter: str) -> list[bool]:
-    values = [given] * len(names) if isinstance(given, bool) else list(given)
-    if len(values) != len(names):
+    values = [given] * len(names) if isinstance(given, bool) else list(given) if isinstance(given, Iterable) else []  # pyright: ignore[reportUnnecessaryIsInstance]
+    if len(values) != len(names) or not all(isinstance(value, bool) for value in values):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise RelationError(f"{parameter} takes one bool, or one for each of {names}; {given!r} was given")
     return values

@@ -12,6 +12,7 @@ from ...messages.errors import PillionError
 from ...messages.frontiers import Timestamp
 from ...messages.rows import RowBlock
 from ...messages.types import Schema
+from ..relations.errors import UnknownColumnError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,9 +90,13 @@ class Result:
         return self.one()[0]
 
     def column(self, name: str) -> list[Any]:
-        """The values of one column."""
+        """The values of one column.
+
+        Raises:
+            UnknownColumnError: the result has no such column.
+        """
         if name not in self.columns:
-            raise KeyError(f"the result has no column {name!r}; there are {', '.join(self.columns)}")
+            raise UnknownColumnError(name, self.columns, "the result")
         position = self.columns.index(name)
         return [row[position] for row in self.rows()]
 

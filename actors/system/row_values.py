@@ -20,6 +20,7 @@ from ...dataflow.columns.column import DTYPES, ArrowColumn, Column, FixedColumn
 from ...messages.literals import INTEGER_BITS
 from ...messages.scalars import Value
 from ...messages.types import NUMERIC_PRECISION, NUMERIC_SCALE, Field, SqlType
+from ..relations.types import is_valid_text
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DAY = _EPOCH.toordinal()
@@ -161,7 +162,7 @@ def _checked(row: int, value: Any, field: Field) -> Value:
         case SqlType.NUMERIC:
             converted, problem = _decimal(value)
         case SqlType.TEXT:
-            converted = str(value) if isinstance(value, str) and _is_unicode(value) else None
+            converted = str(value) if isinstance(value, str) and is_valid_text(value) else None
         case SqlType.BYTEA:
             converted = bytes(cast(Any, value)) if isinstance(value, bytes | bytearray | memoryview) else None
         case SqlType.DATE:
@@ -202,15 +203,6 @@ def _decimal(value: Any) -> tuple[Decimal | None, str]:
     except (InvalidOperation, pa.ArrowException, ValueError):
         return None, problem
     return number, ""
-
-
-def _is_unicode(value: str) -> bool:
-    """Whether it can be written as UTF-8: a lone surrogate cannot."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _show(value: object) -> str:

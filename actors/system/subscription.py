@@ -17,6 +17,7 @@ from ...messages.rows import UpdateBlock
 from ...messages.types import Schema
 from ..dispatch.oneshot import Stream
 from ..requests import Unsubscribe
+from .arguments import check_time, checked_seconds
 from .connection import raise_here
 
 if TYPE_CHECKING:
@@ -117,13 +118,18 @@ class Subscription:
         Raises:
             CollectionError: the relation has an error in this interval; going on is possible.
         """
+        seconds = checked_seconds(timeout, "timeout")
         try:
-            return self._batch(self._take(timeout))
+            return self._batch(self._take(seconds))
         except (pykka.Timeout, StopIteration):
             return None
 
     def until(self, timestamp: Timestamp) -> Iterator[ChangeBatch]:
         """The batches up to and including everything that happened at ``timestamp``."""
+        check_time(timestamp, "timestamp")
+        return self._until(timestamp)
+
+    def _until(self, timestamp: Timestamp) -> Iterator[ChangeBatch]:
         for batch in self:
             yield batch
             if batch.upper is None or batch.upper > timestamp:

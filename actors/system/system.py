@@ -12,8 +12,9 @@ from ...messages.frontiers import Frontier, Timestamp
 from ...messages.ids import GlobalId
 from ...messages.types import Field, Schema
 from ..dispatch.base import Dispatcher
+from ..errors import UnknownName, WrongArgument
 from ..relations.binding import RowScope, bind, position_of
-from ..relations.errors import RelationError, suggestion
+from ..relations.errors import RelationError, kind_of, suggestion
 from ..relations.expressions import as_column
 from ..relations.relation import Relation
 from ..relations.selection import ColumnLike
@@ -40,7 +41,7 @@ from ..requests import (
     SubscribeTo,
 )
 from . import handles
-from .arguments import check_name, check_no_repetition, checked_settings, read_policy, table_key
+from .arguments import check_name, check_no_repetition, check_time, checked_settings, read_policy, table_key
 from .connection import Connection
 from .explanation import show_explained
 from .index import Index
@@ -87,16 +88,17 @@ class ActorSystem:
             dispatcher: what executes the actors instead of threads, such as a ``SimulatedDispatcher`` in a test.
 
         Raises:
-            ValueError: ``workers`` is no number from 1 on.
+            WrongArgument: ``workers`` is no number from 1 on, or a setting is none.
         """
         if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ValueError(f"workers is the number of worker threads, from 1 on, and {workers!r} was given")
+            raise WrongArgument(f"workers is the number of worker threads, from 1 on, and {workers!r} was given")
+        updates = checked_settings({} if settings is None else settings)  # before there is anything to stop
         self._running = start(workers, dispatcher)
         self._connection = Connection(self._running.dispatcher, self._running.controller)
         self.introspection = Introspection(self._introspection_relations)
         """What the system says about itself: ``system.introspection.frontiers`` is a relation."""
-        if settings:
-            self.configure(settings)
+        if updates:
+            self._configure(updates)
 
     # Its life
 
@@ -118,9 +120,11 @@ class ActorSystem:
         """Change settings while the system runs; ``actors/settings.py`` describes them.
 
         Raises:
-            ValueError: there is no such setting, or it does not take this value.
+            WrongArgument: there is no such setting, or it does not take this value.
         """
-        updates = checked_settings({**(settings or {}), **named})
+        self._configure(checked_settings({} if settings is None else settings) + checked_settings(named))
+
+    def _configure(self, updates: tuple[tuple[str, Setting], ...]) -> None:
         self._connection.ask(lambda reply: Configure(updates=updates, reply=reply))
 
     # Making collections
@@ -242,7 +246,7 @@ class ActorSystem:
         Raises:
             StillUsed: others use it, and ``cascade`` does not say that they go too.
         """
-        id = self._info(handle).id if isinstance(handle, str) else handle.id
+        id = self._info(handle).id if isinstance(handle, str) else self._id_of(handle, "drop")
         self._connection.ask(lambda reply: Drop(id=id, cascade=cascade, reply=reply))
 
     # Finding collections
@@ -255,7 +259,7 @@ class ActorSystem:
         """The table, view or index of this name.
 
         Raises:
-            KeyError: there is none.
+            UnknownName: there is none; a KeyError.
         """
         return handles.handle(self, self._connection, self._info(name), self.collections())
 
@@ -268,7 +272,7 @@ class ActorSystem:
             if info.name == name:
                 return info
         names = [info.name for info in found if info.kind is not CollectionKind.INTROSPECTION]
-        raise KeyError(f"there is no table, view or index {name!r}{suggestion(name, names)}")
+        raise UnknownName(name, suggestion(name, names))
 
     def _introspection_relations(self) -> dict[str, IntrospectionRelation]:
         return {
@@ -326,7 +330,8 @@ class ActorSystem:
         state: ``with system.hold(a, b) as moment: a.peek(as_of=moment.timestamp)``."""
         if not handles:
             raise RelationError("hold takes the tables, views and indexes that will be read")
-        ids = tuple(handle.id for handle in handles)
+        ids = tuple(self._id_of(handle, "hold") for handle in handles)
+        check_time(as_of, "as_of")
         return Moment(self._connection, self._connection.ask(lambda reply: HoldRead(ids=ids, as_of=as_of, reply=reply)))
 
     def subscribe(
@@ -344,6 +349,7 @@ class ActorSystem:
         """
         self._check(relation, "subscribe")
         options = read_options(isolation, as_of, None)
+        check_time(up_to, "up_to")
         stream = self._connection.stream()
         subscribed: Subscribed = self._connection.ask(
             lambda reply: SubscribeTo(
@@ -390,6 +396,14 @@ class ActorSystem:
             lambda reply: Explain(relation=relation.algebra, schema=relation.schema, reply=reply)
         )
         return show_explained(explained, self.collections())
+
+    def _id_of(self, handle: object, where: str) -> GlobalId:
+        if not isinstance(handle, Table | View | Index):
+            raise RelationError(f"{where} takes a table, a view or an index, and {kind_of(handle)} was given")
+        mine = handle.belongs_to(self._connection) if isinstance(handle, Index) else handle.origin is self
+        if not mine:
+            raise RelationError(f"{where}: {handle.name!r} belongs to another system")
+        return handle.id
 
     def _check(self, relation: object, where: str) -> None:
         if not isinstance(relation, Relation):

@@ -80,7 +80,7 @@ class Table(Relation):
         **named: ExpressionOrValue,
     ) -> Written:
         """Set columns to values or to expressions over the old row, in the rows that meet a condition (None: all)."""
-        return commit_one(self._connection, changes.modification(self, {**(set or {}), **named}, where))
+        return commit_one(self._connection, changes.modification(self, changes.assignments(set, named), where))
 
     def check_belongs_to(self, connection: Connection) -> None:
         """Check that a transaction is of the same system.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...messages.errors import PillionError
 from ...messages.frontiers import Timestamp
+from ..relations.errors import RelationError, kind_of
 from ..relations.expressions import ExpressionOrValue
 from ..requests import Change, Commit, Committed
 from . import changes
@@ -55,7 +56,8 @@ class Transaction:
         Raises:
             RejectedData: they do not fit the table.
         """
-        self._add(table, changes.insertion(table, data))
+        self._check(table)
+        self._changes.append(changes.insertion(table, data))
 
     def upsert(self, table: Table, data: object) -> None:
         """New rows that replace the ones with equal keys, in a table with a key.
@@ -63,13 +65,15 @@ class Transaction:
         Raises:
             RejectedData: they do not fit the table, or it has no key.
         """
-        self._add(table, changes.replacement(table, data))
+        self._check(table)
+        self._changes.append(changes.replacement(table, data))
 
     def delete(
         self, table: Table, rows: object = None, *, keys: object = None, where: ExpressionOrValue | None = None
     ) -> None:
         """Remove rows: given whole (each once), by their keys, or all that meet a condition (``where=True``: all)."""
-        self._add(table, changes.deletion(table, rows, keys, where))
+        self._check(table)
+        self._changes.append(changes.deletion(table, rows, keys, where))
 
     def update(
         self,
@@ -80,7 +84,8 @@ class Transaction:
         **named: ExpressionOrValue,
     ) -> None:
         """Set columns to values or to expressions over the old row, in the rows that meet a condition (None: all)."""
-        self._add(table, changes.modification(table, {**(set or {}), **named}, where))
+        self._check(table)
+        self._changes.append(changes.modification(table, changes.assignments(set, named), where))
 
     def commit(self) -> Written:
         """Apply the changes now. The end of a ``with`` block does it by itself.
@@ -114,10 +119,13 @@ class Transaction:
         else:
             self.rollback()
 
-    def _add(self, table: Table, change: Change) -> None:
+    def _check(self, table: object) -> None:
         self._check_open()
-        table.check_belongs_to(self._connection)
-        self._changes.append(change)
+        # What can be written to is what knows its transactions; tables import this module, so it cannot name them.
+        check = getattr(table, "check_belongs_to", None)
+        if check is None:
+            raise RelationError(f"a transaction changes tables, and {kind_of(table)} was given")
+        check(self._connection)
 
     def _check_open(self) -> None:
         if self._ended:

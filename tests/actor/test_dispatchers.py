@@ -153,6 +153,15 @@ def test_timers_fire_in_an_actor_that_is_never_idle() -> None:
     dispatcher.stop()
 
 
+def test_a_timer_further_away_than_a_thread_can_wait() -> None:
+    dispatcher = ThreadedDispatcher()
+    scribe = dispatcher.start(Scribe)
+    scribe.tell(Later(1e300, "never"))
+    assert scribe.ask(Total(), timeout=1e300) == []
+    dispatcher.stop()
+    assert dispatcher.failure is None
+
+
 def test_an_error_on_purpose_goes_to_whoever_asked(dispatcher: Dispatcher) -> None:
     scribe = dispatcher.start(Scribe)
     with pytest.raises(PillionError, match="you may not"):
