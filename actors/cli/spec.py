@@ -26,7 +26,9 @@ def add_to(commands: Commands) -> None:
     parser = add_command(commands, "spec", "run protocol scripts", DESCRIPTION, EXAMPLES)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a protocol script")
     parser.add_argument("--workers", type=positive, default=1, metavar="N", help="workers of the replica (default: 1)")
-    parser.add_argument("--interactive", action="store_true", help="a replica with two runtimes")
+    parser.add_argument(
+        "--interactive", action="store_true", help="with a second runtime for reads: not there yet, refused"
+    )
     parser.add_argument("--rewrite", action="store_true", help="write what came out into the scripts")
     parser.add_argument(
         "--timeout", type=seconds, default=30.0, metavar="S", help="seconds that a directive may wait (default: 30)"

@@ -83,24 +83,26 @@ def _hydrated(report: Report) -> Table:
 def _fresh(report: Report) -> Table:
     live = report.live
     rows: list[tuple[str, Timings]] = [
-        ("the write returned", live.commits),
-        ("all views were read", live.fresh),
+        ("a write", live.commits),
+        ("a write, seen in views", live.fresh),
         *((f"a {_READS[level]}", timings) for level, timings in live.reads.items()),
         ("a lookup when idle", live.idle_reads),
     ]
     names = list(dict.fromkeys(name for _, timings in rows for name in timings.percentiles))
     title = f"December, live: {live.rows:,} changes in {live.ticks:,} ticks, {live.seconds:.1f} s"
-    table = _table(title, "until", samples=_NUMBER, **dict.fromkeys(names, _NUMBER), max=_NUMBER)
+    table = _table(title, "time of", samples=_NUMBER, **dict.fromkeys(names, _NUMBER), max=_NUMBER)
     for what, timings in rows:
         cells = (_duration(timings.percentiles.get(name)) for name in names)
         table.add_row(what, f"{timings.samples:,}", *cells, _duration(timings.maximum))
+    if any(name not in timings.percentiles for name in names for _, timings in rows):
+        table.caption, table.caption_justify = "–: there are too few samples to say", "left"
     return table
 
 
 def _memory(report: Report) -> Table:
-    table = _table("Memory by index", "index", records=_NUMBER, batches=_NUMBER, MiB=_NUMBER)
+    table = _table("Memory by index", "index", records=_NUMBER, batches=_NUMBER, KiB=_NUMBER)
     for index in sorted(report.memory, key=lambda index: -index.bytes):
-        table.add_row(index.name, f"{index.records:,}", f"{index.batches:,}", f"{index.bytes / 2**20:.2f}")
+        table.add_row(index.name, f"{index.records:,}", f"{index.batches:,}", f"{index.bytes / 2**10:,.0f}")
     return table
 
 
