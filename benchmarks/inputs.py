@@ -8,6 +8,7 @@ Everything follows from one seed, so each process can compute the rows of a tick
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,16 @@ def expected(parts: list[Orders]) -> Regions:
         np.add.at(counts, region, 1)
         np.add.at(sums, region, part.amount)
     return {region: (int(counts[region]), int(sums[region])) for region in range(REGIONS) if counts[region]}
+
+
+def region_of(order: tuple[int, int, int]) -> int:
+    """The region whose result an order changes."""
+    return int(_regions()[order[1]])
+
+
+@cache
+def _regions() -> Integers:
+    return customer_regions()
 
 
 def orders_csv() -> Path:

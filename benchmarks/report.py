@@ -30,7 +30,8 @@ RULES = """\
 * Every arm's result was compared with one computed by NumPy. An arm with a wrong result ends the run.
 * A tick is timed from the moment an application holds the changed rows as Python tuples until it holds a result that
   includes them: making columns, committing, maintaining and reading are all inside. Ours is read at the commit's own
-  timestamp.
+  timestamp. After a single order the region that it belongs to is looked up; after 1,000 orders all regions are read.
+  Pathway has no reads: its output stream brings the regions that changed.
 * Loads are closed loops on an otherwise idle machine: one writer, or one reader, that waits for each answer.
 
 What the others do and do not do:

@@ -39,21 +39,26 @@ def hydration(workers: int) -> Measured:
 
 
 def freshness(workers: int, rows: int, sizes: list[int], ticks: list[int]) -> Measured:
-    """Commit the rows of a tick and read the whole result, which the read's isolation makes include them."""
+    """Commit the rows of a tick and read the result, which the read's isolation makes include them: the region of a
+    single order, all regions after many."""
     with ActorSystem(workers=workers) as system:
         maintained = _maintain(system, inputs.orders(rows).table(), inputs.customers_table())
-        regions = _query(maintained)
         samples: dict[str, list[float]] = {}
         loaded = rows
         for size, count_ in zip(sizes, ticks, strict=True):
             timings = samples.setdefault(f"tick of {size:,}", [])
             for number in range(count_):
                 changed = inputs.tick(number, size, loaded).rows()
+                region = inputs.region_of(changed[0])
                 start = time.perf_counter()
                 maintained.orders.insert(changed)
-                regions = _query(maintained)
+                if size == 1:
+                    maintained.result.lookup(region).one()
+                else:
+                    _query(maintained)
                 timings.append(time.perf_counter() - start)
             loaded += size * count_
+        regions = _query(maintained)
         return Measured(samples, regions, _sizes(system))
 
 
