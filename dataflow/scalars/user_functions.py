@@ -95,8 +95,21 @@ def _unexpected_nulls(function: UserFunction, results: pa.Array) -> Errors:
     return make_errors(results.is_null().to_numpy(zero_copy_only=False), message)
 
 
+LONGEST_MESSAGE = 1000
+"""Characters of what a user's exception says; a column of messages holds one for every row that fails."""
+
+
 def _describe(error: Exception) -> str:
-    return str(error) if isinstance(error, UserFunctionFailure) else f"{type(error).__name__}: {error}"
+    """One sentence that a text column takes, whatever the exception of the user makes of itself."""
+    try:
+        said = str(error)
+    except Exception as failure:
+        said = f"(its text cannot be shown: {type(failure).__name__})"
+    if len(said) > LONGEST_MESSAGE:
+        said = f"{said[:LONGEST_MESSAGE]}…"
+    # A lone surrogate is no UTF-8.
+    said = said.encode(errors="backslashreplace").decode()
+    return said if isinstance(error, UserFunctionFailure) else f"{type(error).__name__}: {said}"
 
 
 def _checked(result: Any, size: int, expected: pa.DataType) -> pa.Array:

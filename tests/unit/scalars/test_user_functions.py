@@ -54,6 +54,27 @@ def test_results_are_converted_to_the_declared_type() -> None:
     assert evaluate(chunked, column("bigint", [1, 2])) == [1, 2]
 
 
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (Unspeakable(), "Unspeakable: (its text cannot be shown: ZeroDivisionError)"),
+        (ValueError("\ud800"), "ValueError: \\ud800"),
+        (ValueError("x" * 1_000_000), f"ValueError: {'x' * 1000}…"),
+    ],
+    ids=["no text", "no unicode", "too long"],
+)
+def test_whatever_it_raises_is_an_error_of_the_row(error: Exception, says: str) -> None:
+    def fail(_: Any) -> Any:
+        raise error
+
+    assert evaluate(user(fail, ColumnRef(0)), column("bigint", [1])) == [Failed(f"user function 'f': {says}")]
+
+
 def test_rows_for_which_it_raises_fail_and_the_others_go_on() -> None:
     values = evaluate(user(inverse, ColumnRef(0)), column("bigint", [1, 0, 3, 4, 0, None]))
     failure = Failed("user function 'f': ArrowInvalid: divide by zero")
