@@ -161,7 +161,7 @@ class Subscription:
 
     def _batch(self, batch: SubscribeBatch) -> ChangeBatch:
         if batch.error is not None:
-            raise CollectionError(self.id, batch.lower, batch.error)
+            raise CollectionError(self.id, batch.lower, batch.error, "what is followed")
         return ChangeBatch(batch.lower, batch.upper, self.schema, batch.updates)
 
 

@@ -407,6 +407,11 @@ class ActorSystem:
 
     def _check(self, relation: object, where: str) -> None:
         if not isinstance(relation, Relation):
-            raise RelationError(f"{where} takes a relation, and a {relation.__class__.__name__} was given")
+            hint = ""
+            if isinstance(relation, Index):
+                hint = "; an index is read with its lookup and peek; what it is on is a relation"
+            elif isinstance(relation, str):
+                hint = f"; system[{relation!r}] is the one of this name"
+            raise RelationError(f"{where} takes a relation, and {kind_of(relation)} was given{hint}")
         if relation.origin is not None and relation.origin is not self:
             raise RelationError(f"{where}: the relation belongs to another system")

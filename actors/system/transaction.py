@@ -124,7 +124,8 @@ class Transaction:
         # What can be written to is what knows its transactions; tables import this module, so it cannot name them.
         check = getattr(table, "check_belongs_to", None)
         if check is None:
-            raise RelationError(f"a transaction changes tables, and {kind_of(table)} was given")
+            hint = f"; system[{table!r}] is the one of this name" if isinstance(table, str) else ""
+            raise RelationError(f"a transaction changes tables, and {kind_of(table)} was given{hint}")
         check(self._connection)
 
     def _check_open(self) -> None:

@@ -176,3 +176,29 @@ def test_a_system_that_cannot_start_leaves_no_thread() -> None:
         with pytest.raises(PillionError, match="workers is the number"):
             ActorSystem(workers)  # type: ignore[arg-type]
     assert set(threading.enumerate()) == before
+
+
+@pytest.mark.parametrize("what", ["system.query(index)", "system.subscribe(index)", "system.view('v', index)"])
+def test_an_index_in_place_of_a_relation(system: ActorSystem, what: str) -> None:
+    index = system.create_index(system.create_table("orders", {"id": int}))
+    with pytest.raises(RelationError, match="an Index was given; an index is read with its lookup and peek"):
+        eval(what, {"system": system, "index": index})
+
+
+def test_a_name_in_place_of_a_relation_or_a_table(system: ActorSystem) -> None:
+    orders: Any = system.create_table("orders", {"id": int})
+    name: Any = "orders"
+    with pytest.raises(RelationError, match=r"a str was given; system\['orders'\] is the one"):
+        system.query(name)
+    with pytest.raises(RelationError, match=r"a str was given; system\['orders'\] is"), system.transaction() as tx:
+        tx.insert(name, (1,))
+    with pytest.raises(AttributeError, match="only a table has it"):
+    with pytest.raises(AttributeError, match="only a table has it"):
+        orders.select("id").insert((1,))
+
+
+def test_a_time_from_something_that_has_one(system: ActorSystem) -> None:
+    orders = system.create_table("orders", {"id": int})
+    written: Any = orders.insert((1,))
+    with pytest.raises(WrongArgument, match=r"pass its \.timestamp, 1$"):
+        system.query(orders, as_of=written)
