@@ -193,7 +193,6 @@ def test_a_name_in_place_of_a_relation_or_a_table(system: ActorSystem) -> None:
     with pytest.raises(RelationError, match=r"a str was given; system\['orders'\] is"), system.transaction() as tx:
         tx.insert(name, (1,))
     with pytest.raises(AttributeError, match="only a table has it"):
-    with pytest.raises(AttributeError, match="only a table has it"):
         orders.select("id").insert((1,))
 
 
