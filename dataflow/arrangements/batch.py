@@ -18,8 +18,8 @@ import numpy as np
 
 from ...messages.frontiers import Frontier, Timestamp
 from ..columns.column import Column, Indices, Mask
-from ..columns.grouping import all_true, cluster, row_hashes, rows_equal
-from ..columns.hashing import Hashes
+from ..columns.grouping import all_true, cluster, row_hash_numbers, row_hashes, rows_equal
+from ..columns.hashing import FEW, Hashes
 from .updates import Updates, concat_updates, squeeze, sum_groups, take_numbers
 
 _HALF = np.uint64(32)
@@ -43,15 +43,19 @@ class Layout:
 
     def order_of(self, columns: Sequence[Column], size: int) -> Hashes:
         """The number by which each row is placed."""
-        key = row_hashes([columns[k] for k in self.key], size)
-        rest = self.rest
-        if not rest:
-            return key
-        low = row_hashes([columns[r] for r in rest], size)
-        low >>= _HALF
-        key &= _UPPER
-        key |= low
-        return key
+        key_columns = [columns[k] for k in self.key]
+        if not self.rest:
+            return row_hashes(key_columns, size)
+        rest_columns = [columns[r] for r in self.rest]
+        if size <= FEW:
+            pairs = zip(row_hash_numbers(key_columns, size), row_hash_numbers(rest_columns, size), strict=True)
+            return np.array([key >> 32 << 32 | rest >> 32 for key, rest in pairs], np.uint64)
+        order = row_hashes(key_columns, size)
+        order &= _UPPER
+        rest = row_hashes(rest_columns, size)
+        rest >>= _HALF
+        order |= rest
+        return order
 
 
 class Batch(msgspec.Struct, frozen=True, eq=False):

@@ -87,6 +87,13 @@ class ArrowColumn(Column):
             hashes[~valid] = hashing.NULL_HASH
         return hashes
 
+    def hash_numbers(self) -> list[int]:
+        if self.type is SqlType.NUMERIC:
+            return super().hash_numbers()
+        null = int(hashing.NULL_HASH)
+        strings = [v.encode() if isinstance(v, str) else v for v in self.array.to_pylist()]
+        return [null if string is None else hashing.hash_string(string) for string in strings]
+
     def equal(self, other: Column) -> Mask:
         assert isinstance(other, ArrowColumn), (self.type, other.type)
         same = pc.equal(self.array, other.array)

@@ -59,6 +59,10 @@ class Column(abc.ABC):
     def hashes(self) -> Hashes:
         """A fresh array of one hash per value (see ``hashing.py``)."""
 
+    def hash_numbers(self) -> list[int]:
+        """The same hashes as Python's integers: for ``hashing.FEW`` values or less."""
+        return self.hashes().tolist()
+
     @abc.abstractmethod
     def equal(self, other: Column) -> Mask:
         """Row-wise equality as in grouping: NULL equals NULL, NaN equals NaN. Both columns have one type."""

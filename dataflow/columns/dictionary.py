@@ -100,6 +100,9 @@ class DictionaryColumn(ArrowColumn):
             hashes[~self.valid] = hashing.NULL_HASH
         return hashes
 
+    def hash_numbers(self) -> list[int]:
+        return self.hashes().tolist()
+
     def equal(self, other: Column) -> Mask:
         if not isinstance(other, DictionaryColumn):
             return super().equal(other)

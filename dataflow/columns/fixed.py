@@ -74,6 +74,16 @@ class FixedColumn(Column):
             hashes[~self.valid] = hashing.NULL_HASH
         return hashes
 
+    def hash_numbers(self) -> list[int]:
+        if self.values.dtype.kind == "f":
+            return super().hash_numbers()
+        mix = hashing.mix_number
+        numbers = [mix(number) for number in self.values.tolist()]
+        if self.valid is None:
+            return numbers
+        null = int(hashing.NULL_HASH)
+        return [number if valid else null for number, valid in zip(numbers, self.valid.tolist(), strict=True)]
+
     def equal(self, other: Column) -> Mask:
         assert isinstance(other, FixedColumn), (self.type, other.type)
         same = self.values == other.values

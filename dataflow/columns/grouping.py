@@ -49,9 +49,21 @@ def row_hashes(columns: Columns, size: int) -> Hashes:
     """One hash per row of these columns (``size`` rows; needed when there are no columns)."""
     if not columns:
         return np.full(size, hashing.EMPTY_HASH, np.uint64)
+    if size <= hashing.FEW:
+        return np.array(row_hash_numbers(columns, size), np.uint64)
     result = columns[0].hashes()
     for column in columns[1:]:
         result = hashing.combine(result, column.hashes())
+    return result
+
+
+def row_hash_numbers(columns: Columns, size: int) -> list[int]:
+    """The same for a few rows (see ``hashing.FEW``), as Python's integers."""
+    if not columns:
+        return [int(hashing.EMPTY_HASH)] * size
+    result = columns[0].hash_numbers()
+    for column in columns[1:]:
+        result = [hashing.combine_numbers(a, b) for a, b in zip(result, column.hash_numbers(), strict=True)]
     return result
 
 

@@ -19,8 +19,11 @@ _MULTIPLY_2 = np.uint64(0xC4CEB9FE1A85EC53)
 _COMBINE = np.uint64(0x9E3779B97F4A7C15)
 _INT_MULTIPLY_1, _INT_MULTIPLY_2, _INT_COMBINE = int(_MULTIPLY_1), int(_MULTIPLY_2), int(_COMBINE)
 _MASK = 2**64 - 1
-_FEW = 4
 _HALF = np.uint64(32)
+
+FEW = 4
+"""So many rows are hashed one by one, by Python's integers: that takes a third of the time of NumPy's calls, and a tick
+of one row hashes some ten times."""
 
 NULL_HASH = np.uint64(0x6A09E667F3BCC909)
 EMPTY_HASH = np.uint64(0x510E527FADE682D1)
@@ -32,11 +35,6 @@ _WORDWISE_LIMIT = 256
 
 def mix(bits: Hashes) -> Hashes:
     """Spread 64 input bits over the upper half of the result; overwrites and returns ``bits``."""
-    if len(bits) <= _FEW:
-        # A tick of one row hashes some ten times: Python's integers take a tenth of the time of four NumPy calls.
-        numbers = [number * _INT_MULTIPLY_1 & _MASK for number in bits.tolist()]
-        bits[:] = [(number ^ number >> 32) * _INT_MULTIPLY_2 & _MASK for number in numbers]
-        return bits
     bits *= _MULTIPLY_1
     bits ^= bits >> _HALF
     bits *= _MULTIPLY_2
@@ -45,15 +43,23 @@ def mix(bits: Hashes) -> Hashes:
 
 def combine(accumulated: Hashes, hashes: Hashes) -> Hashes:
     """The hash of a row from the hash of its first columns and the hashes of its next one."""
-    if len(hashes) <= _FEW:
-        pairs = zip(accumulated.tolist(), hashes.tolist(), strict=True)
-        numbers = [before * _INT_COMBINE + number & _MASK for before, number in pairs]
-        return np.array([(number ^ number >> 32) * _INT_MULTIPLY_2 & _MASK for number in numbers], np.uint64)
     result = accumulated * _COMBINE
     result += hashes
     result ^= result >> _HALF
     result *= _MULTIPLY_2
     return result
+
+
+def mix_number(number: int) -> int:
+    """:func:`mix` of one number (its low 64 bits)."""
+    number = number * _INT_MULTIPLY_1 & _MASK
+    return (number ^ number >> 32) * _INT_MULTIPLY_2 & _MASK
+
+
+def combine_numbers(accumulated: int, number: int) -> int:
+    """:func:`combine` of one row."""
+    number = accumulated * _INT_COMBINE + number & _MASK
+    return (number ^ number >> 32) * _INT_MULTIPLY_2 & _MASK
 
 
 def hash_bytes(offsets: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> Hashes:
@@ -64,8 +70,6 @@ def hash_bytes(offsets: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> H
     """
     starts = offsets[:-1]
     lengths = offsets[1:] - starts
-    if len(lengths) == 1 and lengths[0] <= _WORDWISE_LIMIT:
-        return _hash_one(data[int(starts[0]) : int(offsets[1])].tobytes())
     result = mix(lengths.astype(np.uint64) + EMPTY_HASH)
     if not len(lengths):
         return result
@@ -97,12 +101,14 @@ def hash_bytes(offsets: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> H
     return result
 
 
-def _hash_one(string: bytes) -> Hashes:
-    """The same hash of one short string: NumPy's calls, not its work, are what takes time."""
-    result = mix(np.array([len(string) + int(EMPTY_HASH) & _MASK], np.uint64))
+def hash_string(string: bytes) -> int:
+    """The same hash of one string."""
+    if len(string) > _WORDWISE_LIMIT:
+        return int(hash_bytes(np.array((0, len(string))), np.frombuffer(string, np.uint8))[0])
+    result = mix_number(len(string) + int(EMPTY_HASH))
     for position in range(0, len(string), 8):
         word = int.from_bytes(string[position : position + 8], "little")
-        result = combine(result, mix(np.array([word], np.uint64)))
+        result = combine_numbers(result, mix_number(word))
     return result
 
 

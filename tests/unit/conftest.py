@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from pillion.dataflow.columns import hashing
+from tests.unit.collisions import collide
 
 
 @pytest.fixture(params=[False, True], ids=["hashed", "colliding"])
 def collisions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Once with hashes as they are, once with all hashes equal."""
     if request.param:
-        monkeypatch.setattr(hashing, "mix", lambda bits: np.zeros_like(bits))
-        monkeypatch.setattr(hashing, "combine", lambda accumulated, hashes: np.zeros_like(accumulated))
+        collide(monkeypatch)
     return request.param

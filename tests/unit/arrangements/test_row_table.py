@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pillion.dataflow.arrangements.row_table import RowTable, different_entries
-from pillion.dataflow.columns import hashing
 from pillion.dataflow.columns.column import column_from_values
 from pillion.messages.types import SqlType
+from tests.unit.collisions import collide
 
 TYPES = (SqlType.TEXT, SqlType.DOUBLE, SqlType.NUMERIC)
 
@@ -18,8 +18,7 @@ def test_rows_keep_their_entries_until_they_are_released(
     colliding: bool, rows: int, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if colliding:
-        monkeypatch.setattr(hashing, "mix", lambda bits: bits * 0)
-        monkeypatch.setattr(hashing, "combine", lambda left, right: left * 0)
+        collide(monkeypatch)
     random = np.random.default_rng(1)
     table = RowTable(TYPES)
     known: dict[int, int] = {}

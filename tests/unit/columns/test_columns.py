@@ -119,7 +119,9 @@ def test_a_row_hashes_alone_as_among_others(given: tuple[SqlType, list[Any]]) ->
 def test_a_long_string_hashes_alone_as_among_others() -> None:
     values = ["é" * n for n in (0, 1, 4, 8, 127, 128, 129, 1000)]
     together = column_from_values(values, SqlType.TEXT).hashes().tolist()
-    assert [int(column_from_values([value], SqlType.TEXT).hashes()[0]) for value in values] == together
+    alone = [column_from_values([value], SqlType.TEXT) for value in values]
+    assert [int(column.hashes()[0]) for column in alone] == together
+    assert [column.hash_numbers()[0] for column in alone] == together
 
 
 def test_widths_of_an_integer_hash_equally() -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pillion.dataflow.arrangements.batch import Batch, Layout
 from pillion.dataflow.arrangements.updates import Chunk
-from pillion.dataflow.columns import hashing
 from pillion.dataflow.operators.agenda import Agenda
 from pillion.dataflow.operators.demand import narrow
 from pillion.dataflow.operators.match import match
@@ -20,6 +18,7 @@ from pillion.dataflow.scalars.mfp import MfpProgram
 from pillion.messages.plans import MapFilterProject
 from pillion.messages.scalars import Call, ColumnRef, Literal
 from pillion.messages.types import SqlType
+from tests.unit.collisions import collide
 
 from .plans import BIGINT, TEXT, Row, updates_of
 
@@ -36,12 +35,11 @@ def batch_of(rows: list[Row]) -> Batch:
 
 @given(SIDE.filter(bool), SIDE.filter(bool), st.integers(1, 9), st.booleans())
 def test_every_pair_with_equal_keys_is_found_once_in_slices_of_any_size(
-    left: list[Row], right: list[Row], limit: int, collide: bool
+    left: list[Row], right: list[Row], limit: int, colliding: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        if collide:
-            patch.setattr(hashing, "mix", lambda bits: np.zeros_like(bits))
-            patch.setattr(hashing, "combine", lambda accumulated, hashes: np.zeros_like(accumulated))
+        if colliding:
+            collide(patch)
         a, b = batch_of(left), batch_of(right)
         left_rows, right_rows = (batch.updates.to_tuples() for batch in (a, b))
         found: list[tuple[Row, Row]] = []

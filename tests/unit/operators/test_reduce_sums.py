@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pillion.dataflow.columns import hashing
 from pillion.messages.plans import AggregateKind
 from pillion.messages.relations import Aggregate
 from pillion.messages.scalars import ColumnRef
 from pillion.messages.types import SqlType
+from tests.unit.collisions import collide
 
 from .histories import TIMES, Change, Row, check, cuts, histories
 from .reductions import Case, new_reduce, plain_reduce
@@ -89,8 +89,7 @@ def test_distinct_sums_are_right_at_every_time(changes: list[Change], bounds: li
 @given(histories(ROWS), cuts())
 def test_sums_are_right_when_all_hashes_collide(changes: list[Change], bounds: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hashing, "mix", lambda bits: bits * 0)
-        patch.setattr(hashing, "combine", lambda left, right: left * 0)
+        collide(patch)
         run(CASES + DISTINCT, changes, bounds)
 
 

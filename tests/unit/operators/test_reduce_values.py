@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pillion.dataflow.arrangements.updates import Chunk, Updates, error_messages
-from pillion.dataflow.columns import hashing
 from pillion.dataflow.columns.column import column_from_values
 from pillion.dataflow.operators.reduce.logic import ReduceLogic
 from pillion.messages.functions import pickle_function
@@ -22,6 +21,7 @@ from pillion.messages.plans import AggregateKind, PlannedAggregate, ReduceNode
 from pillion.messages.relations import Aggregate
 from pillion.messages.scalars import Call, ColumnRef, Literal
 from pillion.messages.types import ColumnType, SqlType
+from tests.unit.collisions import collide
 
 from .histories import Change, Row, canonical, check, cuts, histories, updates_of
 from .reductions import Case, new_reduce, plain_reduce
@@ -126,8 +126,7 @@ def test_aggregates_of_all_kinds_are_collated(changes: list[Change], bounds: lis
 @given(histories(ROWS), cuts())
 def test_values_are_right_when_all_hashes_collide(changes: list[Change], bounds: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hashing, "mix", lambda bits: bits * 0)
-        patch.setattr(hashing, "combine", lambda left, right: left * 0)
+        collide(patch)
         run(EXTREMES[:3] + MIXED, changes, bounds)
 
 

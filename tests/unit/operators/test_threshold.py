@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pillion.dataflow.columns import hashing
 from pillion.dataflow.operators.threshold import ThresholdLogic
 from pillion.messages.plans import ThresholdNode
 from pillion.messages.types import ColumnType, SqlType
+from tests.unit.collisions import collide
 
 from .histories import Change, Expected, Rows, check, cuts, histories
 
@@ -39,6 +39,5 @@ def test_threshold_keeps_positive_multiplicities(changes: list[Change], bounds: 
 @given(histories(ROWS, valid=False), cuts())
 def test_threshold_when_all_hashes_collide(changes: list[Change], bounds: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hashing, "mix", lambda bits: bits * 0)
-        patch.setattr(hashing, "combine", lambda left, right: left * 0)
+        collide(patch)
         check(new_logic(), TYPES, changes, bounds, positive)

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pillion.dataflow.arrangements.updates import Chunk, Updates
-from pillion.dataflow.columns import hashing
 from pillion.dataflow.columns.column import FixedColumn
 from pillion.dataflow.operators.topk import TopKLogic
 from pillion.messages.plans import TopKNode
 from pillion.messages.relations import Order
 from pillion.messages.types import ColumnType, SqlType
+from tests.unit.collisions import collide
 
 from .histories import Change, Expected, Row, Rows, canonical, check, cuts, histories
 
@@ -97,8 +97,7 @@ def test_the_top_rows_are_right_when_all_hashes_collide(
     node: TopKNode, changes: list[Change], bounds: list[int]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hashing, "mix", lambda bits: bits * 0)
-        patch.setattr(hashing, "combine", lambda left, right: left * 0)
+        collide(patch)
         run(node, changes, bounds)
 
 
