@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..columns.column import Column, Indices, Mask
+from ..columns.grouping import all_true
 from ..columns.hashing import Hashes
 
 Entries = npt.NDArray[np.int64]
@@ -36,7 +37,7 @@ class Keeper(Protocol):
 class HashIndex:
     """Finds the entries of rows."""
 
-    __slots__ = ("_deleted", "_hashes", "_mask", "_shift", "_table", "_used")
+    __slots__ = ("_deleted", "_hashes", "_int_shift", "_mask", "_shift", "_table", "_used")
     _table: npt.NDArray[np.int32]
 
     def __init__(self) -> None:
@@ -55,13 +56,21 @@ class HashIndex:
     def find(self, hashes: Hashes, keeper: Keeper, columns: tuple[Column, ...]) -> Entries:
         """The entry of every row; rows without one get it from the keeper, equal rows the same."""
         self._make_room(len(hashes))
+        if len(hashes) == 1:
+            # What a tick of one row does to one group that is known.
+            number = hashes.item()
+            entry = self._table.item(number >> self._int_shift)
+            if entry >= 0 and self._hashes.item(entry) == number:
+                known = np.array((entry,), np.int64)
+                if keeper.matches(known, columns, None).item():
+                    return known
         places = (hashes >> self._shift).view(np.int64)
         found = self._table[places].astype(np.int64)
         if self._used:
             same = self._hashes[found] == hashes
             # An empty place reads as an entry counted from the end, which says nothing.
             same &= found >= 0
-            if same.all() and keeper.matches(found, columns, None).all():
+            if all_true(same) and all_true(keeper.matches(found, columns, None)):
                 return found
         return self._probe(hashes, places, found, keeper, columns)
 
@@ -124,7 +133,8 @@ class HashIndex:
 
     def _clear(self, size: int) -> None:
         self._table = np.full(size, _EMPTY, np.int32)
-        self._shift = np.uint64(64 - (size.bit_length() - 1))
+        self._int_shift = 64 - (size.bit_length() - 1)
+        self._shift = np.uint64(self._int_shift)
         self._mask = size - 1
         self._used = 0
         self._deleted = 0

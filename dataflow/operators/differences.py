@@ -10,6 +10,7 @@ from ..arrangements.hash_index import Entries
 from ..arrangements.row_table import RowTable
 from ..arrangements.updates import Diffs, Updates, error_updates, uniform
 from ..columns.column import Column, Mask
+from ..columns.grouping import all_true
 from .events import Events
 
 
@@ -43,30 +44,35 @@ def _changes_at_once(events: Events, keys: RowTable, columns: Sequence[Column], 
     """As :func:`row_changes`, when each entry has one event: the states before and after are halves."""
     entries = events.entries
     count = len(entries)
-    old, new = present[:count], present[count:]
-    equal = old & new
-    for column in columns:
-        equal &= column.slice(0, count).equal(column.slice(count, 2 * count))
-    unequal = ~equal
-    old = old & unequal
-    new = new & unequal
-    retractions, insertions = int(np.count_nonzero(old)), int(np.count_nonzero(new))
-    # Often everything changes, or everything is new: then there is nothing to pick out.
-    if retractions == insertions == count:
+    changed = ~_equal_halves(columns, count)
+    if all_true(changed) and all_true(present):
+        # As most often: all rows of before go and all of after come, and there is nothing to pick out.
+        retractions = insertions = count
         entries = np.concatenate((entries, entries))
-    elif not retractions and insertions == count:
-        columns = [c.slice(count, 2 * count) for c in columns]
-    elif not insertions and retractions == count:
-        columns = [c.slice(0, count) for c in columns]
-    elif not retractions and not insertions:
-        return None
     else:
+        old, new = present[:count], present[count:]
+        old, new = old & (changed | ~new), new & (changed | ~old)
         retracted, inserted = old.nonzero()[0], new.nonzero()[0]
-        entries = entries[np.concatenate((retracted, inserted))]
-        states = np.concatenate((retracted, inserted + count))
-        columns = [c.take(states) for c in columns]
+        retractions, insertions = len(retracted), len(inserted)
+        if not retractions and not insertions:
+            return None
+        if not retractions and insertions == count:
+            columns = [c.slice(count, 2 * count) for c in columns]
+        else:
+            entries = entries[np.concatenate((retracted, inserted))]
+            states = np.concatenate((retracted, inserted + count))
+            columns = [c.take(states) for c in columns]
     times = uniform(int(events.times[0]), retractions + insertions)
     return Updates((*keys.take(entries), *columns), times, _signs(retractions, insertions))
+
+
+def _equal_halves(columns: Sequence[Column], count: int) -> Mask:
+    """Whether the first ``count`` values of all columns equal the second."""
+    result: Mask | None = None
+    for column in columns:
+        equal = column.slice(0, count).equal(column.slice(count, 2 * count))
+        result = equal if result is None else result & equal
+    return np.ones(count, np.bool_) if result is None else result
 
 
 def _signs(retractions: int, insertions: int) -> Diffs:

@@ -17,6 +17,7 @@ from ....messages.types import ColumnType
 from ...arrangements.row_table import RowTable
 from ...arrangements.updates import Chunk, concat_optional
 from ...columns.column import Column, FixedColumn, Indices, Mask
+from ...columns.grouping import all_true
 from ..differences import error_changes, row_changes, show_key, state_entries
 from ..events import Events, Numbers, find_events
 from .accumulator import Argument, Failure
@@ -82,7 +83,7 @@ class ReduceLogic:
         changes = row_changes(events, groups, in_order, present)
         if errors:
             errs = concat_optional((errs, error_changes(events, errors)))
-        if not present.all():
+        if not all_true(present):
             self._release(events, states, kept)
         return Chunk(chunk.lower, chunk.upper, changes, errs)
 
@@ -98,7 +99,7 @@ class ReduceLogic:
         present = states[0] > 0
         errors: dict[int, str] = {}
         wrong: Mask | None = None
-        if not present.all():
+        if not all_true(present):
             absent = np.flatnonzero(~present)
             wrong = np.zeros(len(present), np.bool_)
             wrong[absent] = ~self._is_zero(states, kept, absent)
