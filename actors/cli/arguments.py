@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from ..multiplexer.replica import MOST_WORKERS
 from .exits import EXPLANATION
 
 if TYPE_CHECKING:
@@ -32,6 +33,14 @@ def positive(text: str) -> int:
     number = _number(int, text)
     if number is None or number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return number
+
+
+def workers(text: str) -> int:
+    """How many workers a replica has."""
+    number = _number(int, text)
+    if number is None or not 1 <= number <= MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST_WORKERS}")
     return number
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from .arguments import add_command, positive
+from .arguments import add_command, positive, workers
 from .exits import DIFFERENT, DONE
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ EXAMPLES = """\
 def add_to(commands: Commands) -> None:
     """Define the subcommand."""
     parser = add_command(commands, "demo", "maintain views over a year of real flights", DESCRIPTION, EXAMPLES)
-    parser.add_argument("--workers", type=positive, default=1, metavar="N", help="worker threads (default: 1)")
+    parser.add_argument("--workers", type=workers, default=1, metavar="N", help="worker threads (default: 1)")
     parser.add_argument("--readers", type=positive, default=2, metavar="N", help="threads that read (default: 2)")
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object, and no progress")
     parser.set_defaults(run=run)

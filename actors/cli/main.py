@@ -40,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has gone, as `head` does. Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNUSABLE
+    except OSError as error:
+        print(f"pillion: {error.strerror or error}", file=sys.stderr)
+        return UNUSABLE
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import add_command, positive, seconds
+from .arguments import add_command, seconds, workers
 
 if TYPE_CHECKING:
     from .arguments import Commands
@@ -25,7 +25,7 @@ def add_to(commands: Commands) -> None:
     """Define the subcommand."""
     parser = add_command(commands, "spec", "run protocol scripts", DESCRIPTION, EXAMPLES)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a protocol script")
-    parser.add_argument("--workers", type=positive, default=1, metavar="N", help="workers of the replica (default: 1)")
+    parser.add_argument("--workers", type=workers, default=1, metavar="N", help="workers of the replica (default: 1)")
     parser.add_argument(
         "--interactive", action="store_true", help="with a second runtime for reads: not there yet, refused"
     )

@@ -10,11 +10,12 @@ import pyarrow.compute as pc
 
 from ...messages.commands import AllowCompaction, Command, CreateDataflow, Schedule
 from ...messages.dataflows import RenderDataflow, Subscribe
-from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than
+from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than, show_frontier
 from ...messages.ids import GlobalId
 from ...messages.responses import DroppedAt, SubscribeBatch, SubscribeResponse
 from ...messages.rows import UpdateBlock
 from ..dispatch.oneshot import Stream
+from ..errors import WrongArgument
 from ..requests import Subscribed, SubscribeTo
 from .planning import at, imports_of, sink_dataflow
 from .reads import Reads
@@ -63,6 +64,11 @@ class Subscriptions:
         )
         imports = imports_of(dataflow)
         as_of = self._reads.select(request, imports)
+        if not less_equal(as_of, request.up_to):
+            raise WrongArgument(
+                f"up_to {show_frontier(request.up_to)} is before {as_of}, where the subscription starts; give a later "
+                "one, or an as_of before it"
+            )
         subscription = _Subscription(id, at(dataflow, as_of), imports, request.stream, request.up_to, as_of)
         self._live[id] = subscription
         state.hold(str(id), imports, as_of)

@@ -11,6 +11,9 @@ from ..dispatch.base import Dispatcher
 from ..worker.worker import Worker
 from .multiplexer import Multiplexer
 
+MOST_WORKERS = 256
+"""Each is a thread, and every command goes to all of them; more than there are cores is of use to tests only."""
+
 
 @dataclass(frozen=True, slots=True)
 class Replica:

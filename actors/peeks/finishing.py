@@ -41,7 +41,7 @@ def _window(updates: Updates, offset: int, limit: int | None) -> Updates:
     ends = np.cumsum(updates.diffs)
     starts = ends - updates.diffs
     stop = _MOST if limit is None else min(offset + limit, _MOST)
-    diffs = np.minimum(ends, stop) - np.maximum(starts, offset)
+    diffs = np.minimum(ends, stop) - np.maximum(starts, min(offset, _MOST))
     rows = np.flatnonzero(diffs > 0)
     first, last = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
     kept = updates.slice(first, last)

@@ -40,4 +40,4 @@ class Introspection:
         return [*self._all()]
 
     def __repr__(self) -> str:
-        return f"Introspection({', '.join(self._all())})"
+        return f"Introspection({', '.join(self._relations or ('…',))})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn
 
 import pyarrow as pa
 
@@ -13,9 +14,11 @@ from ...messages.ids import GlobalId
 from ...messages.types import Field, Schema
 from ..dispatch.base import Dispatcher
 from ..errors import UnknownName, WrongArgument
+from ..multiplexer.replica import MOST_WORKERS
 from ..relations.binding import RowScope, bind, position_of
 from ..relations.errors import RelationError, kind_of, suggestion
 from ..relations.expressions import as_column
+from ..relations.other_names import OF_SYSTEMS, no_attribute
 from ..relations.relation import Relation
 from ..relations.selection import ColumnLike
 from ..relations.types import TypeLike
@@ -88,10 +91,12 @@ class ActorSystem:
             dispatcher: what executes the actors instead of threads, such as a ``SimulatedDispatcher`` in a test.
 
         Raises:
-            WrongArgument: ``workers`` is no number from 1 on, or a setting is none.
+            WrongArgument: ``workers`` is no number from 1 to ``MOST_WORKERS``, or a setting is none.
         """
-        if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongArgument(f"workers is the number of worker threads, from 1 on, and {workers!r} was given")
+        if not isinstance(workers, int) or isinstance(workers, bool) or not 1 <= workers <= MOST_WORKERS:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongArgument(
+                f"workers is the number of worker threads, from 1 to {MOST_WORKERS}, and {workers!r} was given"
+            )
         updates = checked_settings({} if settings is None else settings)  # before there is anything to stop
         self._running = start(workers, dispatcher)
         self._connection = Connection(self._running.dispatcher, self._running.controller)
@@ -99,6 +104,11 @@ class ActorSystem:
         """What the system says about itself: ``system.introspection.frontiers`` is a relation."""
         if updates:
             self._configure(updates)
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name, "a system", OF_SYSTEMS)
 
     # Its life
 
@@ -351,18 +361,22 @@ class ActorSystem:
         options = read_options(isolation, as_of, None)
         check_time(up_to, "up_to")
         stream = self._connection.stream()
-        subscribed: Subscribed = self._connection.ask(
-            lambda reply: SubscribeTo(
-                relation=relation.algebra,
-                schema=relation.schema,
-                stream=stream,
-                with_snapshot=with_snapshot,
-                up_to=up_to,
-                isolation=options.isolation,
-                as_of=options.as_of,
-                reply=reply,
+        try:
+            subscribed: Subscribed = self._connection.ask(
+                lambda reply: SubscribeTo(
+                    relation=relation.algebra,
+                    schema=relation.schema,
+                    stream=stream,
+                    with_snapshot=with_snapshot,
+                    up_to=up_to,
+                    isolation=options.isolation,
+                    as_of=options.as_of,
+                    reply=reply,
+                )
             )
-        )
+        except BaseException:
+            stream.close()
+            raise
         return Subscription(self._connection, subscribed.id, subscribed.as_of, relation.schema, stream)
 
     def copy_to(

@@ -172,7 +172,7 @@ def test_a_system_that_cannot_start_leaves_no_thread() -> None:
     for settings in (5, {"zz": 1}):
         with pytest.raises(WrongArgument):
             ActorSystem(settings=settings)  # type: ignore[arg-type]
-    for workers in (0, -1, "x", 1.5, True):
+    for workers in (0, -1, "x", 1.5, True, 10**9):
         with pytest.raises(PillionError, match="workers is the number"):
             ActorSystem(workers)  # type: ignore[arg-type]
     assert set(threading.enumerate()) == before
@@ -196,8 +196,51 @@ def test_a_name_in_place_of_a_relation_or_a_table(system: ActorSystem) -> None:
         orders.select("id").insert((1,))
 
 
+def test_names_of_other_libraries(system: ActorSystem) -> None:
+    orders = system.create_table("orders", {"id": int})
+    orders.insert([(1,), (2,), (3,)])
+    index, result = system.create_index(orders), system.query(orders, order_by="id")
+    attempts: tuple[tuple[Callable[[], Any], str], ...] = (
+        (lambda: system.sql, r"a system has no 'sql'; write system\.query"),
+        (lambda: index.get, r"an index has no 'get'; write \.lookup"),
+        (lambda: result.fetchall, r"a result has no 'fetchall'; write \.rows"),
+        (lambda: result.to_panda, "did you mean 'to_pandas'"),
+    )
+    for attempt, says in attempts:
+        with pytest.raises(AttributeError, match=says):
+            attempt()
+    assert (result[0], result[-1], result[1:]) == ((1,), (3,), [(2,), (3,)])
+    column: Any = "id"
+    with pytest.raises(RelationError, match=r"use result\.column\('id'\)"):
+        result[column]
+
+
 def test_a_time_from_something_that_has_one(system: ActorSystem) -> None:
     orders = system.create_table("orders", {"id": int})
     written: Any = orders.insert((1,))
     with pytest.raises(WrongArgument, match=r"pass its \.timestamp, 1$"):
         system.query(orders, as_of=written)
+
+
+def test_a_subscription_that_would_end_before_it_starts(system: ActorSystem) -> None:
+    orders = system.create_table("orders", {"id": int})
+    latest = orders.insert((1,)).timestamp
+    with pytest.raises(WrongArgument, match=r"up_to .* is before"):
+        system.subscribe(orders, up_to=latest - 1)
+    assert [change.row for batch in system.subscribe(orders, up_to=latest + 1) for change in batch] == [(1,)]
+
+
+def test_windows_beyond_all_rows(system: ActorSystem) -> None:
+    orders = system.create_table("orders", {"id": int})
+    index = system.create_index(orders)
+    orders.insert([(1,), (2,)])
+    for read in (index.peek, lambda **window: system.query(orders, **window)):
+        assert read(offset=10**30).rows() == []
+        assert read(limit=10**30, offset=10**30).rows() == []
+        assert len(read(limit=10**30)) == 2
+
+
+def test_introspection_of_a_stopped_system_can_be_shown() -> None:
+    with ActorSystem() as system:
+        pass
+    assert "Introspection" in repr(system.introspection)

@@ -106,7 +106,7 @@ def test_a_worker_that_crashes_fails_the_system_and_not_the_application() -> Non
 
 @pytest.mark.parametrize("workers", [0, -1, True, "2", 1.5])
 def test_a_number_of_workers_that_is_none(workers: Any) -> None:
-    with pytest.raises(ValueError, match="from 1 on"):
+    with pytest.raises(ValueError, match="from 1 to"):
         ActorSystem(workers=workers)
 
 

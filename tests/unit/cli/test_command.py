@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+from pillion.actors.cli import explain
 from pillion.actors.cli.main import main
 
 EXPRESSION = """\
@@ -47,8 +49,8 @@ def test_help_has_examples_and_exit_codes(command: list[str], capsys: pytest.Cap
     [
         ([], "arguments are required: COMMAND"),
         (["fly"], "invalid choice: 'fly'"),
-        (["demo", "--workers", "0"], "'0' is not a whole number from 1 on"),
-        (["demo", "--workers", "two"], "'two' is not a whole number from 1 on"),
+        (["demo", "--workers", "0"], "'0' is not a whole number from 1 to"),
+        (["demo", "--workers", "two"], "'two' is not a whole number from 1 to"),
         (["spec", "--timeout", "0", "a.spec"], "'0' is not a number of seconds above 0"),
         (["spec"], "arguments are required: FILE"),
     ],
@@ -133,3 +135,21 @@ def test_spec_tells_by_its_exit_code_what_happened(tmp_path: Path, capsys: pytes
         path.write_text(text, encoding="utf-8")
         assert main(["spec", str(path)]) == code
         assert (f"{name}.spec" in capsys.readouterr().out) == (code != 0)
+
+
+def test_output_that_cannot_be_written_is_a_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(explain, "run", full)
+    assert main(["explain"]) == 2
+    assert capsys.readouterr().err == "pillion: No space left on device\n"
+
+
+@pytest.mark.parametrize("command", [["demo"], ["spec", "x.spec"]])
+def test_as_many_workers_as_a_process_can_have(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main([*command, "--workers", "100000"])
+    assert "'100000' is not a whole number from 1 to" in capsys.readouterr().err
