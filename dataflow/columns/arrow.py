@@ -96,6 +96,9 @@ class ArrowColumn(Column):
 
     def equal(self, other: Column) -> Mask:
         assert isinstance(other, ArrowColumn), (self.type, other.type)
+        if len(self.array) == 1:
+            # A tenth of the time of a kernel.
+            return np.array([self.array.equals(other.array)])
         same = pc.equal(self.array, other.array)
         if not same.null_count:
             return same.to_numpy(zero_copy_only=False)

@@ -73,11 +73,20 @@ def shard_of(columns: Columns, size: int, peers: int) -> npt.NDArray[np.int64]:
     return ((row_hashes(columns, size) >> np.uint64(32)) % np.uint64(peers)).astype(np.int64)
 
 
+def look(column: Column, rows: Indices) -> Column:
+    """The values at these positions, to be compared and not kept: a single one shares the column's memory, which for
+    texts takes a tenth of the time of a copy."""
+    if len(rows) == 1:
+        row = rows.item()
+        return column.slice(row, row + 1)
+    return column.take(rows)
+
+
 def rows_equal(left: Columns, left_rows: Indices, right: Columns, right_rows: Indices) -> Mask:
     """Whether row ``left_rows[i]`` of ``left`` equals row ``right_rows[i]`` of ``right``, for each i."""
     result: Mask | None = None
     for a, b in zip(left, right, strict=True):
-        same = a.take(left_rows).equal(b.take(right_rows))
+        same = look(a, left_rows).equal(look(b, right_rows))
         result = same if result is None else result & same
     return np.ones(len(left_rows), np.bool_) if result is None else result
 

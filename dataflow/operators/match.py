@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arrangements.batch import Batch, expand
 from ..columns.column import Column, Indices, Mask
+from ..columns.grouping import look
 
 Rows = Indices | None
 """Positions of rows; None stands for every row once, in order."""
@@ -55,7 +56,7 @@ def _verify(needles: Batch, sought: Rows, hay: Batch, found: Indices) -> Pair:
     hay_keys = hay.layout.key_of(hay.updates.columns)
     same: Mask | None = None
     for key, hay_key in zip(keys, hay_keys, strict=True):
-        equal = _equal(key if sought is None else key.take(sought), hay_key.take(found))
+        equal = _equal(key if sought is None else look(key, sought), look(hay_key, found))
         same = equal if same is None else same & equal
     count = len(found) if same is None else np.count_nonzero(same)
     if same is None or count == len(found):
