@@ -26,6 +26,13 @@ class SystemStopped(PillionError, pykka.ActorDeadError):
         super().__init__(f"{what} was stopped; start a new system to go on")
 
 
+class LostInFork(PillionError):
+    """The process was forked, and this is the child: the system's threads stayed behind in the parent."""
+
+    def __init__(self) -> None:
+        super().__init__("its threads stayed behind when the process was forked")
+
+
 class WrongArgument(PillionError, ValueError):
     """A value that an argument does not take: a negative timestamp, a timeout that is no number, ..."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import heapq
 import itertools
+import os
 import queue
 import random
 import threading
@@ -23,7 +24,7 @@ from pykka._actor import ActorInbox
 from pykka._envelope import Envelope
 
 from ...messages.errors import PillionError
-from ..errors import StoppedFromOutside, SystemFailed, SystemStopped
+from ..errors import LostInFork, StoppedFromOutside, SystemFailed, SystemStopped
 from .base import Dispatcher, SystemActor, Timer
 from .oneshot import LONGEST_WAIT, OneShot, Stream
 from .services import Clock, RandomIds, Services, SystemClock
@@ -215,6 +216,7 @@ class ThreadedDispatcher(Dispatcher):
         reference: weakref.ref[ThreadedDispatcher] = weakref.ref(self)
         self._at_exit = lambda: _stop_if_alive(reference)
         atexit.register(self._at_exit)
+        _DISPATCHERS.add(self)
 
     @property
     def failure(self) -> BaseException | None:
@@ -317,12 +319,33 @@ class ThreadedDispatcher(Dispatcher):
         self._refuse_outstanding(self.refusal("the system"))
         atexit.unregister(self._at_exit)
 
+    def lose_threads(self) -> None:
+        """Refuse everything, in a forked child: there are no threads that could answer, nor any to race with."""
+        self._lock = threading.RLock()  # A thread that is not here may have held the other one.
+        if self._failure is None:
+            self._failure = LostInFork()
+        for actor in self._actors:
+            _inbox(actor).open = False
+        self._refuse_outstanding(self._failure)
+
     def _refuse_outstanding(self, error: BaseException) -> None:
         for each in self._outstanding.copy():
             if isinstance(each, OneShot):
                 each.refuse(error)
             else:
                 each.close(error)
+
+
+_DISPATCHERS: weakref.WeakSet[ThreadedDispatcher] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for dispatcher in list(_DISPATCHERS):
+        dispatcher.lose_threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _stop_if_alive(reference: weakref.ref[ThreadedDispatcher]) -> None:

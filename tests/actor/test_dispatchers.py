@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -311,3 +313,34 @@ def test_virtual_time_passes_only_when_nothing_else_is_left() -> None:
     with pytest.raises(pykka.Timeout):
         dispatcher.reply().get(timeout=5)
     dispatcher.stop()
+
+
+FORKING = """
+import os
+from pillion.actors import ActorSystem, SystemFailed
+
+with ActorSystem() as system:
+    table = system.create_table("t", {"a": int})
+    changes = system.subscribe(table)
+    next(changes)
+    if os.fork() == 0:
+        for ask in (lambda: system.query(table), lambda: table.insert((1,)), lambda: next(changes)):
+            try:
+                ask()
+            except Exception as error:
+                print(error, flush=True)
+        system.stop()
+        with ActorSystem() as another:
+            print(another.create_table("t", {"a": int}).insert((1,)).rows, flush=True)
+        os._exit(0)
+    os.wait()
+    print(table.insert((1,)).rows, flush=True)
+"""
+
+
+def test_a_forked_child_is_refused_and_the_parent_goes_on() -> None:
+    ran = subprocess.run([sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=60, check=True)
+    *refused, in_child, in_parent = ran.stdout.splitlines()
+    assert len(refused) == 3
+    assert all("stayed behind when the process was forked" in line for line in refused)
+    assert (in_child, in_parent) == ("1", "1")
