@@ -31,7 +31,8 @@ RULES = """\
 * A tick is timed from the moment an application holds the changed rows as Python tuples until it holds a result that
   includes them: making columns, committing, maintaining and reading are all inside. Ours is read at the commit's own
   timestamp. After a single order the region that it belongs to is looked up; after 1,000 orders all regions are read.
-  Pathway has no reads: its output stream brings the regions that changed.
+  Pathway has no reads: its output stream brings the regions that changed. DuckDB is shown twice, recomputing the whole
+  result, which is what the others maintain, and for the one region alone.
 * Loads are closed loops on an otherwise idle machine: one writer, or one reader, that waits for each answer.
 
 What the others do and do not do:
