@@ -85,13 +85,13 @@ class HashIndex:
             if self._used:
                 same = self._hashes[found] == hashes[pending]
                 same &= found >= 0
-                hits = np.flatnonzero(same)
+                hits = same.nonzero()[0]
                 if len(hits):
                     equal = keeper.matches(found[hits], columns, pending[hits])
                     hits = hits if equal.all() else hits[equal]
                     result[pending[hits]] = found[hits]
             step = np.ones(len(pending), np.int64)
-            vacant = np.flatnonzero(found == _EMPTY)
+            vacant = (found == _EMPTY).nonzero()[0]
             if len(vacant):
                 # Several rows may want one place. The last one written gets it, the others look there again.
                 step[vacant] = 0
@@ -105,7 +105,7 @@ class HashIndex:
                 table[wanted[won]] = entries
                 result[winners] = entries
                 self._used += len(winners)
-            unsettled = np.flatnonzero(result[pending] < 0)
+            unsettled = (result[pending] < 0).nonzero()[0]
             pending = pending[unsettled]
             places = (places[unsettled] + step[unsettled]) & self._mask
             found = table[places].astype(np.int64)
@@ -155,6 +155,6 @@ class HashIndex:
         while len(entries):
             vacant = table[places] == _EMPTY
             table[places[vacant]] = entries[vacant]
-            lost = np.flatnonzero(table[places] != entries)
+            lost = (table[places] != entries).nonzero()[0]
             entries = entries[lost]
             places = (places[lost] + 1) & self._mask

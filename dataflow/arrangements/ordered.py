@@ -169,11 +169,12 @@ class OrderedRows:
         """The first live rows of each group in one run, part after part, each sorted by group and in order."""
         begin = run.groups.searchsorted(groups)
         end = run.groups.searchsorted(groups, "right")
-        active = np.flatnonzero(begin < end)
+        active = (begin < end).nonzero()[0]
         if not len(active):
             return []
         parts: list[tuple[Indices, Entries]] = []
-        begin, end = begin[active], end[active]
+        if len(active) < len(begin):
+            begin, end = begin[active], end[active]
         width = len(run) if need is None else min(need, len(run))
         missing = np.full(len(active), width if need is None else need)
         passed = 0
@@ -196,7 +197,7 @@ class OrderedRows:
             if len(entries):
                 parts.append((active[which], entries))
                 np.subtract.at(missing, which, counts)
-            more = np.flatnonzero((missing > 0) & (begin < end))
+            more = ((missing > 0) & (begin < end)).nonzero()[0]
             active, begin, end, missing = active[more], begin[more], end[more], missing[more]
             width *= 2
         run.charge += passed

@@ -131,7 +131,7 @@ class ArrowStore(ColumnStore):
             position -= self._starts[part]
             return self._parts[part].slice(position, position + 1)
         if len(positions) and positions.min() < 0:
-            written = np.flatnonzero(positions >= 0)
+            written = (positions >= 0).nonzero()[0]
             return spread(self._at(positions[written]), written, len(positions))
         return self._at(positions)
 
@@ -167,7 +167,7 @@ class ArrowStore(ColumnStore):
     def _compact(self) -> None:
         if 2 * self._garbage <= self._total() or self._garbage < _WORTH_COMPACTING:
             return
-        entries = np.flatnonzero(self._positions >= 0)
+        entries = (self._positions >= 0).nonzero()[0]
         column = self._at(self._positions[entries])
         assert isinstance(column, ArrowColumn)
         self._parts = [column]

@@ -12,6 +12,7 @@ import numpy as np
 from ...messages.types import SqlType
 from ..columns.column import Column, Indices, Mask
 from ..columns.grouping import row_hashes
+from ..columns.packed_sort import begins
 from .hash_index import Entries, HashIndex
 from .row_store import column_store, grown
 
@@ -108,8 +109,8 @@ def different_entries(entries: Entries, capacity: int) -> Entries:
     if 8 * len(entries) > capacity:
         present = np.zeros(capacity, np.bool_)
         present[entries] = True
-        different = np.flatnonzero(present)
+        different = present.nonzero()[0]
     else:
         in_order = np.sort(entries)
-        different = in_order[np.append(True, in_order[1:] != in_order[:-1])]
+        different = in_order[begins(in_order)]
     return entries if len(different) == len(entries) else different

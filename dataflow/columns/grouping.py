@@ -178,7 +178,7 @@ def _separate(
     run_of = np.concatenate(([0], np.cumsum(~same_run)))
     colliding = np.zeros(int(run_of[-1]) + 1, np.bool_)
     colliding[run_of[differing]] = True
-    places = np.flatnonzero(colliding[run_of])
+    places = colliding[run_of].nonzero()[0]
     chosen = rows[places]
     codes = exact_codes(columns, chosen)
     keys = (codes, run_order[places]) if times is None else (times[chosen], codes, run_order[places])

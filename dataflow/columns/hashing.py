@@ -77,7 +77,7 @@ def hash_bytes(offsets: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> H
     if longest == 0:
         return result
     if longest > _WORDWISE_LIMIT:
-        long_rows = np.flatnonzero(lengths > _WORDWISE_LIMIT)
+        long_rows = (lengths > _WORDWISE_LIMIT).nonzero()[0]
         result[long_rows] = _hash_long(starts[long_rows], lengths[long_rows], data)
         lengths = np.where(lengths > _WORDWISE_LIMIT, 0, lengths)
         longest = int(lengths.max())
@@ -87,7 +87,7 @@ def hash_bytes(offsets: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> H
     padded[:end] = data[:end]
     words = np.ndarray((end + 1,), "<u8", buffer=padded.data, strides=(1,))
     for position in range(0, longest, 8):
-        rows = np.flatnonzero(lengths > position) if position else np.flatnonzero(lengths)
+        rows = (lengths > position).nonzero()[0] if position else lengths.nonzero()[0]
         everyone = len(rows) == len(lengths)
         at = starts + position if everyone else starts[rows] + position
         word = words[at]

@@ -1,4 +1,4 @@
-"""Sorting by several arrays of numbers at once."""
+"""Sorting by several arrays of numbers at once, and the runs of equal numbers that it leads to."""
 
 from __future__ import annotations
 
@@ -62,6 +62,13 @@ def ties(keys: Sequence[npt.NDArray[Any]], permutation: Indices) -> Mask:
         in_order = key[permutation]
         tied &= in_order[1:] == in_order[:-1]
     return tied
+
+
+def begins(in_order: npt.NDArray[Any]) -> Mask:
+    """Where a number differs from the one before it."""
+    result = np.ones(len(in_order), np.bool_)
+    result[1:] = in_order[1:] != in_order[:-1]
+    return result
 
 
 def runs(equal: Mask) -> tuple[Indices, Indices]:

@@ -95,7 +95,7 @@ def error_changes(events: Events, errors: Mapping[int, str]) -> Updates | None:
     diffs: list[int] = []
     failing = np.fromiter(errors, np.int64, len(errors))
     before, after = events.before, events.after
-    touched = np.flatnonzero(np.isin(before, failing) | np.isin(after, failing))
+    touched = (np.isin(before, failing) | np.isin(after, failing)).nonzero()[0]
     for event in touched.tolist():
         old, new = errors.get(int(before[event])), errors.get(int(after[event]))
         if old == new:

@@ -171,9 +171,9 @@ def find_events(rows: Entries, times: Times, capacity: int) -> Events:
     new_entry[1:] = sorted_rows[1:] != sorted_rows[:-1]
     new_event = new_entry.copy()
     new_event[1:] |= sorted_times[1:] != sorted_times[:-1]
-    starts = np.flatnonzero(new_event)
+    starts = new_event.nonzero()[0]
     first_of_entry = new_entry[starts]
-    firsts = np.flatnonzero(first_of_entry)
+    firsts = first_of_entry.nonzero()[0]
     owners = np.cumsum(first_of_entry) - 1
     entries = sorted_rows[starts[firsts]]
     return Events(rows, entries, sorted_times[starts], Timeline(order, starts, firsts, owners))

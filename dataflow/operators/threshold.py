@@ -41,7 +41,7 @@ class ThresholdLogic:
         counts = events.accumulate(self._counts, oks.diffs[None])[0]
         visible = np.maximum(counts, 0)
         diffs = visible[events.after] - visible[events.before]
-        changed = np.flatnonzero(diffs)
+        changed = diffs.nonzero()[0]
         result: Updates | None = None
         if len(changed):
             rows = table.take(events.owners[changed])

@@ -19,6 +19,7 @@ from ..arrangements.row_table import RowTable
 from ..arrangements.runs import Groups
 from ..arrangements.updates import Chunk, Updates, concat_optional, uniform
 from ..columns.column import Mask
+from ..columns.packed_sort import begins
 from ..columns.sorting import SortKey
 from .differences import error_changes, show_key, state_entries
 from .events import find_events
@@ -119,17 +120,18 @@ class TopKLogic:
             return _NOTHING
         # No more of a row than is asked for, lest the counts of many add up to more than 64 bits.
         counts = np.minimum(listing.counts, stop)
-        begins = counts.cumsum() - counts
-        first_of_group = np.append(True, listing.which[1:] != listing.which[:-1])
-        begins -= begins[first_of_group][np.cumsum(first_of_group) - 1]
-        shown = np.minimum(begins, stop - counts) + counts - np.maximum(begins, start)
-        inside = np.flatnonzero(shown > 0)
+        places = counts.cumsum() - counts
+        if len(groups) > 1:
+            first_of_group = begins(listing.which)
+            places -= places[first_of_group][first_of_group.cumsum() - 1]
+        shown = np.minimum(places, stop - counts) + counts - np.maximum(places, start)
+        inside = (shown > 0).nonzero()[0]
         return listing.entries[inside], shown[inside]
 
     def _errors(self, groups: Entries, negative: Mask) -> dict[int, str]:
         """The error of each state in which the group has a row of negative multiplicity."""
         errors: dict[int, str] = {}
-        for state in np.flatnonzero(negative).tolist():
+        for state in negative.nonzero()[0].tolist():
             key = show_key(self._groups, int(groups[state]))
             errors[state] = f"in the group {key} a row was deleted more often than inserted"
         return errors
@@ -147,7 +149,7 @@ def _sum(parts: Sequence[Rows]) -> Rows:
     entries = np.concatenate([e for e, _ in present])
     order = np.argsort(entries, kind="stable")
     entries = entries[order]
-    starts = np.flatnonzero(np.append(True, entries[1:] != entries[:-1]))
+    starts = begins(entries).nonzero()[0]
     sums = np.add.reduceat(np.concatenate([d for _, d in present])[order], starts)
-    changed = np.flatnonzero(sums)
+    changed = sums.nonzero()[0]
     return entries[starts[changed]], sums[changed]

@@ -161,7 +161,7 @@ def _beyond_numeric(sums: Block) -> Mask:
     # The limbs from 2**96 on decide, except for numbers within one unit of them.
     high = sums[3] + (np.clip(sums[4], -(1 << 30), 1 << 30) << limbs.BITS)
     failed = (high > _NUMERIC_TOP) | (high < -_NUMERIC_TOP - 1)
-    near = np.flatnonzero((high == _NUMERIC_TOP) | (high == -_NUMERIC_TOP - 1))
+    near = ((high == _NUMERIC_TOP) | (high == -_NUMERIC_TOP - 1)).nonzero()[0]
     for place, number in zip(near.tolist(), limbs.to_python(sums[:, near]), strict=True):
         failed[place] = abs(number) >= _NUMERIC_LIMIT
     return failed

@@ -100,20 +100,20 @@ class ReduceLogic:
         errors: dict[int, str] = {}
         wrong: Mask | None = None
         if not all_true(present):
-            absent = np.flatnonzero(~present)
+            absent = (~present).nonzero()[0]
             wrong = np.zeros(len(present), np.bool_)
             wrong[absent] = ~self._is_zero(states, kept, absent)
         for mask in (*negative, *[values.negative for values in kept]):
             wrong = mask if wrong is None else wrong | mask
         if wrong is not None and wrong.any():
             entries = state_entries(events)
-            for state in np.flatnonzero(wrong).tolist():
+            for state in wrong.nonzero()[0].tolist():
                 key = show_key(self._groups, int(entries[state]))
                 errors[state] = f"in the group {key} a row was deleted more often than inserted"
             present &= ~wrong
         for failure in failures:
             failed = failure.where & present
-            for state in np.flatnonzero(failed).tolist():
+            for state in failed.nonzero()[0].tolist():
                 errors[state] = failure.message
             present &= ~failed
         for values in kept:
@@ -133,7 +133,7 @@ class ReduceLogic:
     def _release(self, events: Events, states: Numbers, kept: Sequence[ValueStates]) -> None:
         """Forget the groups that are empty at the end."""
         last = events.last
-        empty = np.flatnonzero(states[0, last] == 0)
+        empty = (states[0, last] == 0).nonzero()[0]
         if len(empty):
             entries = events.entries[empty[self._is_zero(states, kept, last[empty])]]
             if len(entries):

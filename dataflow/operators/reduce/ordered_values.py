@@ -109,7 +109,7 @@ class OrderedValues:
             wanted &= argument.valid
         if members is None:
             if not wanted.all():
-                members = np.flatnonzero(wanted)
+                members = wanted.nonzero()[0]
         else:
             members = members[wanted[members]]
         if members is not None:

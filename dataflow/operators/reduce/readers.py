@@ -21,6 +21,7 @@ from ....messages.types import NUMERIC_SCALE, SqlType
 from ...arrangements.ordered import OrderedRows
 from ...arrangements.runs import Groups
 from ...columns.column import ArrowColumn, Column, FixedColumn, Indices, column_from_arrow, empty_column
+from ...columns.packed_sort import begins
 from ...columns.placement import spread
 from . import limbs
 
@@ -55,12 +56,12 @@ class WholeGroups:
         if len(counts) and int(counts.max()) > _MOST_ROWS // len(counts):
             sizes = np.bincount(which, counts)
             large = sizes > _MOST_ROWS
-            self.too_large = np.flatnonzero(large).tolist()
-            kept = np.flatnonzero(~large[which])
+            self.too_large = large.nonzero()[0].tolist()
+            kept = (~large[which]).nonzero()[0]
             which, entries, counts = which[kept], entries[kept], counts[kept]
         self.values = ordered.rows.column(1, entries)
         self.counts = counts
-        self.starts: Indices = np.flatnonzero(np.append(True, which[1:] != which[:-1])) if len(which) else which
+        self.starts: Indices = begins(which).nonzero()[0]
         self.present: Indices = which[self.starts]
         self.sizes = np.add.reduceat(counts, self.starts) if len(which) else counts
 
@@ -78,7 +79,7 @@ class WholeGroups:
         values = self.values
         if len(counts) != bounds[-1]:
             values = values.take(np.repeat(np.arange(len(counts)), counts))
-        return values, bounds, np.flatnonzero(large).tolist()
+        return values, bounds, large.nonzero()[0].tolist()
 
     @cached_property
     def doubles(self) -> Doubles:
@@ -112,7 +113,7 @@ class Extreme(Reader):
         listing = ordered.first(groups, 1, reverse=self._greatest)
         which, entries = listing.which, listing.entries
         if len(which) > 1:
-            firsts = np.flatnonzero(np.append(True, which[1:] != which[:-1]))
+            firsts = begins(which).nonzero()[0]
             which, entries = which[firsts], entries[firsts]
         return spread(ordered.rows.column(1, entries), which, len(groups)), {}
 
