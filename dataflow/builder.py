@@ -185,11 +185,11 @@ class Builder:
                 return self._reduce(node, self._stream(nodes[node.input]))
             case TopKNode():
                 input = self._gather(self._stream(nodes[node.input]), node.group_by)
-                logic = TopKLogic(node, input.types, as_of=self._as_of, trust=self._trust)
+                logic = TopKLogic(node, input.types)
                 return self._unary(logic, input, node.types, input.placement)
             case ThresholdNode():
                 input = self._gather(self._stream(nodes[node.input]), range(len(node.types)))
-                logic = ThresholdLogic(node, input.types, as_of=self._as_of)
+                logic = ThresholdLogic(node)
                 return self._unary(logic, input, node.types, input.placement)
 
     def _constant(self, node: ConstantNode) -> Stream:
@@ -251,7 +251,7 @@ class Builder:
             node = msgspec.structs.replace(node, key=tuple([ColumnRef(p) for p in positions]))
             assert input.placement is not None
             placement = tuple([positions.index(p) for p in input.placement])
-        logic = ReduceLogic(node, input.types, as_of=self._as_of, trust=self._trust)
+        logic = ReduceLogic(node, input.types, trust=self._trust)
         return self._unary(logic, input, node.types, placement)
 
     def _with_key(self, input: Stream, key: Key) -> tuple[Stream, tuple[int, ...]]:

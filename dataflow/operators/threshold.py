@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from ...messages.frontiers import Timestamp
 from ...messages.plans import ThresholdNode
-from ...messages.types import ColumnType
 from ..arrangements.row_store import grown
 from ..arrangements.row_table import RowTable
 from ..arrangements.updates import Chunk, Updates
@@ -20,14 +16,10 @@ class ThresholdLogic:
 
     Args:
         node: the plan; its input arrives exchanged by the whole row.
-        input_types: of the input's columns.
-        as_of, trust: as every operator takes them.
     """
 
-    def __init__(
-        self, node: ThresholdNode, input_types: Sequence[ColumnType], *, as_of: Timestamp, trust: bool = False
-    ) -> None:
-        self._rows = RowTable([t.type for t in input_types])
+    def __init__(self, node: ThresholdNode) -> None:
+        self._rows = RowTable([t.type for t in node.types])
         self._counts: Numbers = np.zeros((1, self._rows.capacity), np.int64)
 
     def process(self, chunk: Chunk) -> Chunk:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ...messages.frontiers import Timestamp
 from ...messages.plans import TopKNode
 from ...messages.types import ColumnType
 from ..arrangements.hash_index import Entries
@@ -41,12 +40,9 @@ class TopKLogic:
     Args:
         node: the groups, the order, limit and offset; its input arrives exchanged by the group's columns.
         input_types: of the input's columns.
-        as_of, trust: as every operator takes them.
     """
 
-    def __init__(
-        self, node: TopKNode, input_types: Sequence[ColumnType], *, as_of: Timestamp, trust: bool = False
-    ) -> None:
+    def __init__(self, node: TopKNode, input_types: Sequence[ColumnType]) -> None:
         types = [t.type for t in input_types]
         self._group_by = node.group_by
         self._offset = node.offset

@@ -11,7 +11,6 @@ from typing import cast
 
 import numpy as np
 
-from ....messages.frontiers import Timestamp
 from ....messages.plans import ReduceNode
 from ....messages.types import ColumnType
 from ...arrangements.row_table import RowTable
@@ -33,16 +32,13 @@ class ReduceLogic:
     Args:
         node: what to compute; its input arrives exchanged by the key.
         input_types: of the input's columns.
-        as_of: the first time; earlier ones were advanced to it.
         trust: whether user functions may be loaded.
 
     Raises:
         UserFunctionError: a user function cannot be loaded, or ``trust`` is false.
     """
 
-    def __init__(
-        self, node: ReduceNode, input_types: Sequence[ColumnType], *, as_of: Timestamp, trust: bool = False
-    ) -> None:
+    def __init__(self, node: ReduceNode, input_types: Sequence[ColumnType], *, trust: bool = False) -> None:
         self._inputs = ReduceInputs(node, input_types, trust=trust)
         self._groups = RowTable(self._inputs.key_types)
         self._parts = plan_parts(node, self._inputs, trust=trust)

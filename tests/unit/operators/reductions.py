@@ -34,7 +34,7 @@ def new_reduce(types: Sequence[SqlType], arity: int, cases: Sequence[Case]) -> R
         key=tuple([ColumnRef(i) for i in range(arity)]),
         aggregates=tuple([PlannedAggregate(c.aggregate, c.kind) for c in cases]),
     )
-    return ReduceLogic(node, [ColumnType(t) for t in types], as_of=0, trust=True)
+    return ReduceLogic(node, [ColumnType(t) for t in types], trust=True)
 
 
 def plain_reduce(arity: int, cases: Sequence[Case]) -> Callable[[Rows], Expected]:

@@ -251,7 +251,7 @@ def test_keys_and_inputs_may_be_computed_and_rows_that_fail_are_errors() -> None
             PlannedAggregate(Aggregate("max", divided), AggregateKind.HIERARCHICAL),
         ),
     )
-    logic = ReduceLogic(node, [ColumnType(t) for t in types], as_of=0)
+    logic = ReduceLogic(node, [ColumnType(t) for t in types])
     out = logic.process(Chunk(0, 1, updates_of([((11, 3), 0, 1), ((21, 4), 0, 1), ((7, 0), 0, 1)], types)))
     assert out.oks is not None
     assert out.oks.to_tuples() == [((1, 7, 4), 0, 1)]

@@ -26,7 +26,7 @@ def positive(rows: Rows) -> Expected:
 
 def new_logic() -> ThresholdLogic:
     types = tuple([ColumnType(t) for t in TYPES])
-    return ThresholdLogic(ThresholdNode(types=types, input=0), types, as_of=0)
+    return ThresholdLogic(ThresholdNode(types=types, input=0))
 
 
 @settings(deadline=None)

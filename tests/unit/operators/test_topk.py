@@ -82,7 +82,7 @@ def top(node: TopKNode) -> Callable[[Rows], Expected]:
 
 
 def run(node: TopKNode, changes: list[Change], bounds: list[int]) -> None:
-    check(TopKLogic(node, [ColumnType(t) for t in TYPES], as_of=0), TYPES, changes, bounds, top(node))
+    check(TopKLogic(node, [ColumnType(t) for t in TYPES]), TYPES, changes, bounds, top(node))
 
 
 @settings(deadline=None)
@@ -111,7 +111,7 @@ def test_negative_multiplicities_are_errors_until_they_recover(
 
 def test_rows_of_huge_multiplicity_do_not_push_others_to_the_top() -> None:
     node = TopKNode((ColumnType(SqlType.BIGINT),), 0, (), (Order(0),), 5)
-    logic = TopKLogic(node, node.types, as_of=0)
+    logic = TopKLogic(node, node.types)
     rows = Updates.of((FixedColumn(SqlType.BIGINT, np.arange(6)),), 0, 2**62)
     shown = logic.process(Chunk(0, 1, rows)).oks
     assert shown is not None and shown.to_tuples() == [((0,), 0, 5)]
@@ -119,7 +119,7 @@ def test_rows_of_huge_multiplicity_do_not_push_others_to_the_top() -> None:
 
 def test_a_group_is_not_empty_because_its_multiplicities_add_up_to_nothing_in_64_bits() -> None:
     types = (ColumnType(SqlType.BIGINT), ColumnType(SqlType.BIGINT))
-    logic = TopKLogic(TopKNode(types, 0, (0,), (Order(1),), 2), types, as_of=0)
+    logic = TopKLogic(TopKNode(types, 0, (0,), (Order(1),), 2), types)
 
     def change(group: int, values: list[int], time: int, diff: int) -> list[object]:
         columns = [FixedColumn(SqlType.BIGINT, np.array(c)) for c in ([group] * len(values), values)]
