@@ -182,6 +182,8 @@ class Expression:
 
     def is_in(self, values: Iterable[ExpressionOrValue]) -> Expression:
         """Whether it equals one of the values. As in SQL, NULL when it does not but a value is NULL."""
+        if hasattr(values, "algebra"):
+            raise RelationError(f"is_in takes a list of values; for {values!r}, use .join(other, on=…, how='semi')")
         if isinstance(values, str | bytes | Expression) or not isinstance(values, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise RelationError(f"is_in takes a list of values, and {values!r} was given; write is_in([…])")
         members = [as_expression(value) for value in values]

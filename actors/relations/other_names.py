@@ -92,6 +92,47 @@ OF_DATES: Mapping[str, str] = {
 }
 """For attributes of ``expression.dt``."""
 
+_RELATE = "the relation that it is on has it, and system.query reads that: system.query(relation.group_by(…).agg(…))"
+
+OF_RESULTS: Mapping[str, str] = {
+    **dict.fromkeys(("fetchall", "fetch_all", "all", "to_list", "tolist", "values", "iter_rows", "items"), ".rows()"),
+    **dict.fromkeys(("to_dicts", "to_pylist", "mappings", "to_dict"), ".dicts()"),
+    **dict.fromkeys(("fetchone", "first"), ".one(), or .one_or_none() where there may be no row"),
+    **dict.fromkeys(("item", "value", "scalar_one"), ".scalar()"),
+    **dict.fromkeys(("df", "fetchdf", "toPandas"), ".to_pandas()"),
+    "pl": ".to_polars()",
+    **dict.fromkeys(("arrow", "fetch_arrow_table", "table"), ".to_arrow()"),
+    **dict.fromkeys(("get_column", "select"), ".column(name)"),
+    **dict.fromkeys(("shape", "height", "rowcount", "num_rows", "count"), "len(result) and result.columns"),
+    **dict.fromkeys(("sort", "order_by", "filter", "group_by", "limit"), "arguments of the read, or a relation"),
+}
+"""For attributes of results."""
+
+OF_INDEXES: Mapping[str, str] = {
+    "get": ".lookup(key)",
+    **dict.fromkeys(("query", "rows", "scan", "filter", "where", "select", "to_arrow", "to_pandas"), ".peek(…)"),
+    **dict.fromkeys(("group_by", "join", "agg", "explain", "top", "with_columns", "subscribe"), _RELATE),
+    **dict.fromkeys(("insert", "upsert", "delete", "update"), "only a table has it, and its indexes follow"),
+    "drop": "system.drop(index)",
+}
+"""For attributes of indexes."""
+
+OF_SYSTEMS: Mapping[str, str] = {
+    **dict.fromkeys(("sql", "execute"), "system.query(relation): there is no SQL, but a method for each clause"),
+    **dict.fromkeys(("tables", "views", "indexes", "list", "catalog"), ".collections()"),
+    **dict.fromkeys(("table", "index"), "system['name'] to find one, .create_table(…) or .create_index(…) to make one"),
+    **dict.fromkeys(("create_view", "define"), ".view(name, relation)"),
+    **dict.fromkeys(("create_materialized_view", "materialize"), ".materialized_view(name, relation)"),
+    **dict.fromkeys(("begin", "commit", "rollback"), "with system.transaction() as tx: …"),
+    **dict.fromkeys(("insert", "upsert", "delete", "update"), "table.…, or with system.transaction() as tx: tx.…"),
+    **dict.fromkeys(("lookup", "peek"), "index.…"),
+    **dict.fromkeys(("close", "shutdown"), ".stop()"),
+    **dict.fromkeys(("read", "select", "collect"), ".query(relation)"),
+    **dict.fromkeys(("watch", "listen", "follow", "on_change"), ".subscribe(relation)"),
+    **dict.fromkeys(("now", "timestamp"), "the .timestamp of what a write or a read returns"),
+}
+"""For attributes of systems."""
+
 
 def no_attribute(owner: object, name: str, what: str, names: Mapping[str, str]) -> AttributeError:
     """The error for an attribute that an object does not have, with what to write instead."""

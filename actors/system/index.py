@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ...messages.commands import Finishing
 from ...messages.frontiers import Frontier, Timestamp
@@ -13,6 +13,7 @@ from ...messages.types import Schema, SqlType
 from ..relations.coercion import literal_of
 from ..relations.errors import ExpressionTypeError, RelationError
 from ..relations.expressions import ExpressionOrValue
+from ..relations.other_names import OF_INDEXES, no_attribute
 from ..relations.selection import ColumnLike
 from ..requests import Isolation, PeekIndex, ReadResult, WaitUntilReadable
 from .arguments import check_time
@@ -48,6 +49,11 @@ class Index:
         self._key = tuple(scalar for scalar, _, _ in key)
         self._key_types = tuple(type for _, type, _ in key)
         self._key_names = tuple(shown for _, _, shown in key)
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name, "an index", OF_INDEXES)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,8 @@ from ...messages.errors import PillionError
 from ...messages.frontiers import Timestamp
 from ...messages.rows import RowBlock
 from ...messages.types import Schema
-from ..relations.errors import UnknownColumnError
+from ..relations.errors import RelationError, UnknownColumnError
+from ..relations.other_names import OF_RESULTS, no_attribute
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +43,11 @@ class Result:
         self.schema = schema
         self._blocks = blocks
         self._rows: list[Row] | None = None
+
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name, "a result", OF_RESULTS)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -124,6 +130,18 @@ class Result:
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows())
+
+    @overload
+    def __getitem__(self, number: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Row]: ...
+
+    def __getitem__(self, number: int | slice) -> Row | list[Row]:
+        """A row by its number, or several."""
+        if isinstance(number, str):
+            raise RelationError(f"a result has its rows by number; for a column, use result.column({number!r})")
+        return self.rows()[number]
 
     def __len__(self) -> int:
         return len(self.rows()) if self._rows is not None else sum(_count(block) for block in self._blocks)

@@ -16,6 +16,9 @@ from pillion.actors.relations.dates import DateNamespace
 from pillion.actors.relations.expressions import Expression
 from pillion.actors.relations.relation import GroupBy, Relation
 from pillion.actors.relations.strings import StringNamespace
+from pillion.actors.system.index import Index
+from pillion.actors.system.result import Result
+from pillion.actors.system.system import ActorSystem
 
 from .evaluation import customers, orders, rows_of, same_rows
 
@@ -52,6 +55,9 @@ def test_an_unknown_attribute_says_what_to_write(use: Callable[[], Any], says: s
         (Expression, names.OF_EXPRESSIONS),
         (StringNamespace, names.OF_TEXT),
         (DateNamespace, names.OF_DATES),
+        (Result, names.OF_RESULTS),
+        (Index, names.OF_INDEXES),
+        (ActorSystem, names.OF_SYSTEMS),
     ],
 )
 def test_no_hint_is_for_a_name_that_exists(owner: type, others: Mapping[str, str]) -> None:
@@ -82,5 +88,7 @@ def test_what_others_call_it_in_arguments() -> None:
         def plain(value: int) -> int:
             return value
 
+    with pytest.raises(RelationError, match="how='semi'"):
+        col("customer").is_in(customers.select("customer"))  # type: ignore[arg-type]
     with pytest.raises(RelationError, match="offset_by"):
         col("at") + datetime.timedelta(hours=1)  # type: ignore[operator]
