@@ -129,6 +129,8 @@ class SystemActor(pykka.Actor):
     dispatcher: Dispatcher
     services: Services
     log: structlog.stdlib.BoundLogger
+    running: bool
+    """False once it is stopped: ``actor_stopped`` without a lock, for the dispatcher that looks before each message."""
 
     def __init__(self, **bound: Any) -> None:
         """``bound`` are fields for the log, such as the worker's index."""
@@ -137,12 +139,14 @@ class SystemActor(pykka.Actor):
             raise RuntimeError(f"start {type(self).__name__} with Dispatcher.start(), not by itself")
         self.dispatcher = dispatcher
         self.services = dispatcher.services
+        self.running = True
         super().__init__()
         self._actor_ref = dispatcher.reference(self)
         self.log = make_logger(type(self).__name__.lower(), **bound)
-        self._table: dict[type, Callable[[Any], Any]] = {
+        self.table: Mapping[type, Callable[[Any], Any]] = {
             message: getattr(self, method) for message, method in self.handlers.items()
         }
+        """``handlers``, bound to this actor. For dispatchers."""
 
     def after(self, seconds: float, message: object) -> Timer:
         """Send ``message`` to this actor in so many seconds, unless the timer is cancelled."""
@@ -154,7 +158,7 @@ class SystemActor(pykka.Actor):
 
     def receive(self, message: Any) -> Any:
         """Handle one message. For dispatchers."""
-        handler = self._table.get(message.__class__)
+        handler = self.table.get(message.__class__)
         return super()._handle_receive(message) if handler is None else handler(message)
 
     def release(self) -> None:
@@ -182,5 +186,6 @@ class SystemActor(pykka.Actor):
         self.dispatcher.fail(self, exception_value)
 
     def _stop(self) -> None:
+        self.running = False
         super()._stop()
         self.dispatcher.stopped(self)

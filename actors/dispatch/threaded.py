@@ -17,6 +17,7 @@ import threading
 import weakref
 from typing import Any, TypeVar, cast
 
+import msgspec
 import pykka
 from pykka import ActorRegistry
 from pykka import messages as pykka_messages
@@ -32,9 +33,20 @@ from .timers import ScheduledMessage
 
 A = TypeVar("A", bound=SystemActor)
 
-_Item = tuple["SystemActor | None", Any, "pykka.Future[Any] | None"]
 _START = object()
-_WAKE: _Item = (None, None, None)
+
+
+class _Item(msgspec.Struct, gc=False, frozen=True):
+    """A message on its way. Untracked by the garbage collector, which would otherwise look through all that wait,
+    again and again: that took more time than sending them. A lane empties its queue when it ends, so no cycle stays.
+    """
+
+    actor: SystemActor | None
+    message: Any
+    reply: pykka.Future[Any] | None = None
+
+
+_WAKE = _Item(None, None)
 
 
 class Inbox:
@@ -48,7 +60,7 @@ class Inbox:
         self.open = True
 
     def put(self, envelope: Envelope[Any], /) -> None:
-        self.lane.queue.put((self.actor, envelope.message, envelope.reply_to))
+        self.lane.queue.put(_Item(self.actor, envelope.message, envelope.reply_to))
 
     def get(self) -> Envelope[Any]:
         raise AssertionError("a lane takes messages from its own queue")
@@ -70,12 +82,12 @@ class Ref(pykka.ActorRef[A]):
     def tell(self, message: Any) -> None:
         if not self._inbox.open:
             raise self._dispatcher.refusal(self.actor_class.__name__)
-        self._put((self._actor, message, None))
+        self._put(_Item(self._actor, message))
 
     def ask(self, message: Any, *, block: bool = True, timeout: float | None = None) -> Any:
         reply = self._dispatcher.reply()
         if self._inbox.open:
-            self._put((self._actor, message, reply))
+            self._put(_Item(self._actor, message, reply))
         if not self._inbox.open:
             # It stopped before, or between the check and the put: whatever its lane did not answer, nobody will.
             reply.refuse(self._dispatcher.refusal(self.actor_class.__name__))
@@ -103,7 +115,7 @@ class Lane:
 
     def add(self, actor: SystemActor) -> None:
         self._actors.append(actor)
-        self.queue.put((actor, _START, None))
+        self.queue.put(_Item(actor, _START))
         if self.thread.ident is None:
             self.thread.start()
 
@@ -123,14 +135,27 @@ class Lane:
         return timer
 
     def _run(self) -> None:
-        get = self.queue.get
+        get, timers = self.queue.get, self._timers
         while not self.aborted:
-            actor, message, reply = self._next_or_timer() if self._timers else get()
-            self._handle(actor, message, reply)
+            item = self._next_or_timer() if timers else get()
+            actor = item.actor
+            # By far the most: a message that somebody told to an actor that runs, and that one of its handlers takes.
+            if item.reply is None and actor is not None and actor.running:
+                message = item.message
+                handler = actor.table.get(message.__class__)
+                if handler is not None:
+                    try:
+                        handler(message)
+                    except BaseException as error:
+                        self._dispatcher.fail(actor, error)
+                    continue
+            self._handle(item)
             if not self._actors and self._end():
                 return
         for actor in self._actors:
             self._dispatcher.abandon(actor)
+        while not self.queue.empty():
+            self.queue.get()
 
     def _end(self) -> bool:
         """End the lane, unless it was just given another actor."""
@@ -139,7 +164,7 @@ class Lane:
         if self._ended:
             # What came in while the last one stopped; later senders see that it is closed.
             while not self.queue.empty():
-                self._handle(*self.queue.get())
+                self._handle(self.queue.get())
         return self._ended
 
     def _next_or_timer(self) -> _Item:
@@ -151,16 +176,17 @@ class Lane:
         if wait <= 0:
             # Before what waits in the queue: a lane that is never idle has timers, too.
             heapq.heappop(self._timers)
-            return (timer.actor, timer.message, None)
+            return _Item(timer.actor, timer.message)
         try:
             return self.queue.get(timeout=min(wait, LONGEST_WAIT))
         except queue.Empty:
             return _WAKE
 
-    def _handle(self, actor: SystemActor | None, message: Any, reply: pykka.Future[Any] | None) -> None:
+    def _handle(self, item: _Item) -> None:
+        actor, message, reply = item.actor, item.message, item.reply
         if actor is None:
             return
-        if actor.actor_stopped.is_set():
+        if not actor.running:
             if reply is not None:
                 _refuse(reply, self._dispatcher.refusal(type(actor).__name__))
             return
@@ -179,7 +205,7 @@ class Lane:
         else:
             if reply is not None:
                 _resolve(reply, response)
-        if actor.actor_stopped.is_set():
+        if not actor.running:
             self._actors.remove(actor)
 
 
@@ -312,7 +338,7 @@ class ThreadedDispatcher(Dispatcher):
             actors = list(reversed(self._actors))
             lanes = list(self._lanes.values())
         for actor in actors:
-            _inbox(actor).lane.queue.put((actor, pykka_messages._ActorStop(), None))  # pyright: ignore[reportPrivateUsage]
+            _inbox(actor).lane.queue.put(_Item(actor, pykka_messages._ActorStop()))  # pyright: ignore[reportPrivateUsage]
         for lane in lanes:
             if lane.thread is not threading.current_thread():
                 lane.thread.join()
