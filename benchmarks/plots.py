@@ -15,6 +15,7 @@ from .figures import Figure, show  # noqa: E402
 from .results import Run  # noqa: E402
 
 OURS, OTHERS = "#c2410c", "#94a3b8"
+STYLES = {"tick of 1": "-", "tick of 1,000": "--"}
 
 
 def plot(folder: Path, run: Run) -> dict[str, Path]:
@@ -57,7 +58,7 @@ def _growth(folder: Path, figures: list[Figure]) -> Path:
         lines.setdefault((system, item.quantity), []).append((_rows(item.arm), item.value))
     for (system, quantity), points in lines.items():
         colour = OURS if system == "Pillion" else OTHERS
-        style = "-" if quantity == "tick of 1" else "--"
+        style = STYLES.get(quantity, ":")
         axes.plot(*zip(*sorted(points), strict=True), style, color=colour, marker="o", label=f"{system}, {quantity}")
     axes.set_xscale("log")
     axes.set_yscale("log")
