@@ -108,7 +108,8 @@ class DictionaryColumn(ArrowColumn):
             return super().equal(other)
         left, right = self.codes, other.codes
         if self.dictionary is not other.dictionary:
-            if len(other.dictionary) > len(other.codes):
+            if len(self.dictionary) + len(other.dictionary) > len(left):
+                # The texts are fewer than what they are looked up in.
                 return super().equal(other)
             right = _places(other.dictionary, self.dictionary)[right]
         same = left == right
