@@ -7,6 +7,7 @@ for everybody who does not look closer: ``array`` decodes it when somebody asks.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,8 +22,10 @@ from .base import Codes, Column, Indices, Mask
 from .hashing import Hashes
 
 _LEAST_ROWS = 256
-_SAMPLE = 1024
-"""Shorter columns are not worth it; whether a longer one is, a sample tells."""
+"""Shorter columns are not worth it."""
+_SAMPLE = 4096
+_REPEATS = 8
+"""How often a value of a long column occurs, on average, if it is to be coded; a sample tells."""
 
 
 class Dictionary:
@@ -134,13 +137,16 @@ def _places(of: Dictionary, among: Dictionary) -> npt.NDArray[np.int32]:
 
 
 def encode(column: ArrowColumn) -> ArrowColumn:
-    """The same texts as codes, if that pays: when at most half of them are distinct."""
+    """The same texts as codes, if that pays: when at most half of them are distinct, and far fewer of many."""
     size = len(column)
     if size < _LEAST_ROWS or column.type is SqlType.NUMERIC:
         return column
     if size > 4 * _SAMPLE:
-        sample = column.take(np.linspace(0, size - 1, _SAMPLE, dtype=np.intp))
-        if 2 * len(sample.array.unique()) > _SAMPLE:
+        # At random, the same in every run: evenly spaced rows would all differ in a sorted column.
+        sample = column.take(np.random.default_rng(0).integers(0, size, _SAMPLE))
+        # How many different ones to expect if there were this many.
+        distinct = size / _REPEATS
+        if len(sample.array.unique()) > distinct * -math.expm1(-_SAMPLE / distinct):
             return column
     encoded = column.array.dictionary_encode()
     if 2 * len(encoded.dictionary) > size or not len(encoded.dictionary):

@@ -60,6 +60,16 @@ def test_few_distinct_values_are_coded_and_many_are_not() -> None:
     assert few.nbytes < 6000 * 6
 
 
+@pytest.mark.parametrize(("size", "distinct", "pays"), [(200_000, 10_000, True), (200_000, 60_000, False)])
+def test_a_sample_tells_thousands_of_values_that_repeat_from_more_that_do_not(
+    size: int, distinct: int, pays: bool
+) -> None:
+    numbers = np.random.default_rng(1).integers(0, distinct, size)
+    for order in (numbers, np.sort(numbers)):
+        column = column_from_arrow(pa.array(order).cast(SqlType.TEXT.arrow), SqlType.TEXT)
+        assert isinstance(column, DictionaryColumn) is pays
+
+
 def test_codes_stay_codes_when_a_few_plain_texts_join() -> None:
     few = column_from_arrow(plain(["x", "y", None] * 2000).array, SqlType.TEXT)
     joined = concat_columns([few, plain(["z", "x", None]), few])
