@@ -85,7 +85,7 @@ class DictionaryColumn(ArrowColumn):
     def take(self, indices: Indices) -> DictionaryColumn:
         valid = self.valid
         return DictionaryColumn(
-            self.type, self.codes[indices], self.dictionary, None if valid is None else valid[indices]
+            self.type, self.codes.take(indices), self.dictionary, None if valid is None else valid.take(indices)
         )
 
     def slice(self, start: int, stop: int) -> DictionaryColumn:
@@ -104,7 +104,10 @@ class DictionaryColumn(ArrowColumn):
         return hashes
 
     def hash_numbers(self) -> list[int]:
-        return self.hashes().tolist()
+        if self.valid is not None:
+            return self.hashes().tolist()
+        number = self.dictionary.hashes.item
+        return [number(code) for code in self.codes.tolist()]
 
     def equal(self, other: Column) -> Mask:
         if not isinstance(other, DictionaryColumn):
