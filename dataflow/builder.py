@@ -34,7 +34,8 @@ from ..messages.plans import (
 )
 from ..messages.scalars import ColumnRef, Scalar
 from ..messages.types import ColumnType
-from .arrangements.trace import Arrangement, Trace
+from .arrangements.arrangement import Arrangement
+from .arrangements.trace import Trace
 from .arrangements.updates import Updates
 from .columns.column import column_from_values
 from .operators.agenda import Agenda

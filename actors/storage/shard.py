@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...dataflow.arrangements.arrangement import ERROR_LAYOUT
 from ...dataflow.arrangements.batch import Layout
-from ...dataflow.arrangements.trace import ERROR_LAYOUT
 from ...dataflow.arrangements.updates import Chunk, Updates, concat_optional, error_messages
 from ...dataflow.columns.grouping import shard_of
 from ...messages.errors import NotReadableError

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ...messages.frontiers import Timestamp, less_than
 from ...messages.types import SqlType
+from ..arrangements.arrangement import ERROR_LAYOUT, Arrangement
 from ..arrangements.batch import Batch, Layout
-from ..arrangements.trace import ERROR_LAYOUT, Arrangement
 from ..arrangements.updates import Chunk, Updates, concat_optional
 from .agenda import Agenda
 from .intake import Intake

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...messages.frontiers import Frontier, Timestamp, less_equal
+from ..arrangements.arrangement import Arrangement, Hold, TraceReader
 from ..arrangements.batch import Batch
-from ..arrangements.trace import Arrangement, Hold, TraceReader
 
 
 class Intake:

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from pillion.dataflow.arrangements import spine
+from pillion.dataflow.arrangements.arrangement import ERROR_LAYOUT, Arrangement
 from pillion.dataflow.arrangements.batch import Batch, Layout
 from pillion.dataflow.arrangements.snapshot import NegativeMultiplicity
-from pillion.dataflow.arrangements.trace import ERROR_LAYOUT, Arrangement, Trace
+from pillion.dataflow.arrangements.trace import Trace
 from pillion.dataflow.arrangements.updates import Updates, error_updates
 from pillion.dataflow.columns.column import column_from_values
 from pillion.messages.ids import GlobalId
