@@ -91,12 +91,21 @@ def messages() -> Benchmark:
     return Benchmark("messages", "messages", arms, units={"tell": "1/s"})
 
 
+def breakdown() -> Benchmark:
+    """Where the time of a tick of one order goes."""
+    options = {"rows": inputs.ORDERS, "ticks": 1000}
+    return Benchmark(
+        "breakdown", "breakdown", (Arm("Pillion, 1 worker", "pillion_breakdown", options | {"workers": 1}),)
+    )
+
+
 BENCHMARKS: Mapping[str, Callable[[], Benchmark]] = {
     "hydration": hydration,
     "freshness": freshness,
     "growth": growth,
     "point-read": point_read,
     "messages": messages,
+    "breakdown": breakdown,
 }
 
 

@@ -32,7 +32,7 @@ def hydration(workers: int) -> Measured:
         start = time.perf_counter()
         orders, customers = (pyarrow.csv.read_csv(path) for path in (orders_csv, customers_csv))
         parsed = time.perf_counter()
-        regions = _query(_maintain(system, orders, customers))
+        regions = _query(maintain(system, orders, customers))
         end = time.perf_counter()
         samples = {"hydration from CSV": [end - start], "hydration from memory": [end - parsed]}
         return Measured(samples, regions, _sizes(system))
@@ -42,7 +42,7 @@ def freshness(workers: int, rows: int, sizes: list[int], ticks: list[int]) -> Me
     """Commit the rows of a tick and read the result, which the read's isolation makes include them: the region of a
     single order, all regions after many."""
     with ActorSystem(workers=workers) as system:
-        maintained = _maintain(system, inputs.orders(rows).table(), inputs.customers_table())
+        maintained = maintain(system, inputs.orders(rows).table(), inputs.customers_table())
         samples: dict[str, list[float]] = {}
         loaded = rows
         for size, count_ in zip(sizes, ticks, strict=True):
@@ -78,7 +78,8 @@ def point_read(workers: int, rows: int, reads: int) -> Measured:
     return Measured({"point read": timings})
 
 
-def _maintain(system: ActorSystem, orders: pa.Table, customers: pa.Table) -> Maintained:
+def maintain(system: ActorSystem, orders: pa.Table, customers: pa.Table) -> Maintained:
+    """Load both tables and keep the result by region."""
     orders_table = system.create_table("orders", orders)
     customers_table = system.create_table("customers", customers)
     joined = orders_table.join(customers_table, on="customer_id")
