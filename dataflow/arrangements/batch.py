@@ -132,6 +132,11 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
         order = cast(Any, self.order)  # NumPy's stubs lose the type of a search on the right
         return order.searchsorted(key_hashes & _UPPER), order.searchsorted(key_hashes | _LOWER, "right")
 
+    def range_of(self, key_hash: np.uint64) -> tuple[int, int]:
+        """The range of rows that may have the key with this hash, as ``(begin, end)``."""
+        order = cast(Any, self.order)
+        return int(order.searchsorted(key_hash & _UPPER)), int(order.searchsorted(key_hash | _LOWER, "right"))
+
     def find(self, keys: Sequence[Column], key_hashes: Hashes) -> tuple[Indices, Indices]:
         """All pairs ``(i, row)`` for which key ``i`` equals the key of ``row``; a NULL equals a NULL."""
         begin, end = self.seek(key_hashes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...messages.frontiers import Frontier, Timestamp
 from ..columns.column import Column
-from ..columns.grouping import cluster, row_hashes
+from ..columns.grouping import all_true, cluster, row_hashes, rows_equal
 from ..columns.hashing import Hashes
 from .batch import Batch, Layout, cut
 from .updates import Updates, concat_updates, error_messages, is_uniform, sum_groups, uniform
@@ -51,12 +51,31 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
             NegativeMultiplicity: of one of these rows.
         """
         hashes = row_hashes(keys, len(keys[0]) if keys else 1)
+        if len(hashes) == 1:
+            return self._lookup_one(keys, hashes[0], time)
         parts: list[tuple[Hashes, Updates]] = []
         for batch in self.oks:
             _, rows = batch.find(keys, hashes)
             if len(rows):
                 parts.append((batch.order.take(rows), batch.updates.take(rows)))
-        return self._settle(parts, time)
+        return self._settle(*_gather(parts), len(parts), time) if parts else None
+
+    def _lookup_one(self, keys: Sequence[Column], key_hash: np.uint64, time: Timestamp) -> Updates | None:
+        """The same for a single key: its rows are a range of every batch, so they are gathered as they lie, and
+        compared with the key only then, all at once."""
+        parts: list[tuple[Hashes, Updates]] = []
+        for batch in self.oks:
+            begin, end = batch.range_of(key_hash)
+            if begin < end:
+                parts.append((batch.order[begin:end], batch.updates.slice(begin, end)))
+        if not parts:
+            return None
+        order, updates = _gather(parts)
+        rows = np.arange(len(order))
+        same = rows_equal(keys, np.zeros_like(rows), self.layout.key_of(updates.columns), rows)
+        if not all_true(same):
+            order, updates = order[same], updates.filter(same)
+        return self._settle(order, updates, len(parts), time) if len(order) else None
 
     def scan(self, time: Timestamp) -> Scan:
         """All rows at ``time``, in slices."""
@@ -75,14 +94,10 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
             return min(m for m, p in zip(messages, positive.tolist(), strict=True) if p)
         return f"an error was retracted more often than it was raised: {min(messages)}"
 
-    def _settle(self, parts: list[tuple[Hashes, Updates]], time: Timestamp) -> Updates | None:
-        """Visible columns of consolidated rows at one time, from rows and their order in the batches."""
-        if not parts:
-            return None
-        updates = concat_updates([part for _, part in parts])
-        # One part at one time was consolidated when its batch was made.
-        settled = len(parts) == 1 and is_uniform(updates.times)
-        order = parts[0][0] if len(parts) == 1 else np.concatenate([order for order, _ in parts])
+    def _settle(self, order: Hashes, updates: Updates, parts: int, time: Timestamp) -> Updates | None:
+        """Visible columns of consolidated rows at one time, from rows that lie in so many batches, and their order."""
+        # Rows of one batch at one time were consolidated when it was made.
+        settled = parts == 1 and is_uniform(updates.times)
         if (updates.times[0] if is_uniform(updates.times) else updates.times.max()) > time:
             early = (updates.times <= time).nonzero()[0]
             if not len(early):
@@ -139,8 +154,17 @@ class Scan:
         ]
         self._positions = ends
         self._done = all(e == len(b) for b, e in zip(batches, ends, strict=True))
-        return self._snapshot._settle(parts, self._time)  # pyright: ignore[reportPrivateUsage]
+        if not parts:
+            return None
+        return self._snapshot._settle(*_gather(parts), len(parts), self._time)  # pyright: ignore[reportPrivateUsage]
 
     def rest(self) -> Updates | None:
         """Everything that is left, at once."""
         return self.step(sum(len(b) for b in self._snapshot.oks) + 1)
+
+
+def _gather(parts: Sequence[tuple[Hashes, Updates]]) -> tuple[Hashes, Updates]:
+    """Rows of several batches one after the other, of which there is at least one."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate([order for order, _ in parts]), concat_updates([updates for _, updates in parts])
