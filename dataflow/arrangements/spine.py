@@ -21,22 +21,29 @@ _LOOSE_BATCHES = 8
 _LOOSE_ROWS = 4096
 """So many batches, of so few rows together, may trail behind unmerged: merging costs some 50 µs however few rows
 there are, and seeking in a small batch a tenth of that."""
+_LEAST_FUEL = 1024
+"""Fuel is saved up to so many rows, for the same reason, and because thousands of slices take long to be joined."""
 
 
 class Merge:
     """A merge of contiguous batches in progress."""
 
-    __slots__ = ("_parts", "_positions", "batches", "since")
+    __slots__ = ("_fuel", "_parts", "_positions", "batches", "since")
 
     def __init__(self, batches: tuple[Batch, ...], since: Timestamp) -> None:
         self.batches = batches
         self.since = since
         self._positions = [0] * len(batches)
         self._parts: list[Batch] = []
+        self._fuel = 0
 
     def work(self, fuel: int) -> Batch | None:
-        """Merge about ``fuel`` more rows; the merged batch once all are."""
-        ends = cut(self.batches, self._positions, fuel)
+        """Merge about ``fuel`` more rows, now or once it is worth it; the merged batch once all are."""
+        self._fuel += fuel
+        if self._fuel < _LEAST_FUEL:
+            return None
+        ends = cut(self.batches, self._positions, self._fuel)
+        self._fuel = 0
         slices = [
             b if e - p == len(b) else b.slice(p, e) for b, p, e in zip(self.batches, self._positions, ends, strict=True)
         ]

@@ -87,6 +87,7 @@ def starved(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param:
         monkeypatch.setattr(spine, "_LOOSE_ROWS", 1)
         monkeypatch.setattr(spine, "_LOOSE_BATCHES", 2)
+        monkeypatch.setattr(spine, "_LEAST_FUEL", 1)
         work = spine.Merge.work
         monkeypatch.setattr(spine.Merge, "work", lambda merge, fuel: work(merge, min(fuel, 2)))
     return request.param
