@@ -22,7 +22,7 @@ from pillion.messages.types import ColumnType, SqlType
 
 from .evaluation import column, literal
 
-FEW, MANY = 5_000, 20_000
+FEW, MANY = 20_000, 80_000
 """Enough rows that columns choose the same representation."""
 PERIOD = 10
 """Columns repeat so many values, so that few and many rows have the same different ones."""
