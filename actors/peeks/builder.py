@@ -65,7 +65,8 @@ class PeekResultBuilder:
             self._compact()
         if len(self._parts) > 1 and self._bytes > self._stash_bytes:
             return Stashed(tuple(row_block(part, schema) for part in self._parts))
-        return Rows(row_block(concat_updates(self._parts), schema))
+        only = self._parts[0] if len(self._parts) == 1 else None
+        return Rows(row_block(concat_updates(self._parts) if only is None else only.owned(), schema))
 
     def _compact(self) -> None:
         kept = finish(concat_updates(self._parts), self._finishing)

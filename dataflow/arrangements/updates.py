@@ -94,6 +94,11 @@ class Updates:
             tuple(c.slice(start, stop) for c in self.columns), self.times[start:stop], self.diffs[start:stop]
         )
 
+    def owned(self) -> Updates:
+        """The same rows, in memory that is not part of something larger."""
+        times, diffs = (a if a.base is None or a.strides == (0,) else a.copy() for a in (self.times, self.diffs))
+        return Updates(tuple([c.owned() for c in self.columns]), times, diffs)
+
     def project(self, positions: Sequence[int]) -> Updates:
         return Updates(tuple(self.columns[p] for p in positions), self.times, self.diffs)
 

@@ -15,6 +15,8 @@ from .hashing import Hashes
 
 _ARROW_TAKE = pc.get_function("array_take")
 _UNCHECKED = pc.TakeOptions(boundscheck=False)
+_NOT_MUCH = 1024
+"""Bytes; an array of few values is mostly padding."""
 _SIGN = np.uint64(1 << 63)
 
 
@@ -49,6 +51,12 @@ class ArrowColumn(Column):
 
     def slice(self, start: int, stop: int) -> ArrowColumn:
         return ArrowColumn(self.type, self.array.slice(start, stop - start))
+
+    def owned(self) -> ArrowColumn:
+        array = self.array
+        if array.get_total_buffer_size() <= 2 * array.nbytes + _NOT_MUCH:
+            return self
+        return self.take(np.arange(len(array)))
 
     def validity(self) -> Mask | None:
         if self.array.null_count == 0:

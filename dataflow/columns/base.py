@@ -52,6 +52,11 @@ class Column(abc.ABC):
         """The values from ``start`` up to ``stop``, sharing memory."""
 
     @abc.abstractmethod
+    def owned(self) -> Column:
+        """The same values, in memory that is not part of something larger: for who keeps a few rows and must not keep
+        everything that they lie in."""
+
+    @abc.abstractmethod
     def validity(self) -> Mask | None:
         """True where the value is not NULL; None when no value is NULL."""
 

@@ -94,6 +94,9 @@ class DictionaryColumn(ArrowColumn):
             self.type, self.codes[start:stop], self.dictionary, None if valid is None else valid[start:stop]
         )
 
+    def owned(self) -> ArrowColumn:
+        return ArrowColumn(self.type, self.array).owned()
+
     def validity(self) -> Mask | None:
         return self.valid
 
@@ -130,7 +133,10 @@ class DictionaryColumn(ArrowColumn):
 
     @property
     def nbytes(self) -> int:
-        return self.codes.nbytes + (0 if self.valid is None else self.valid.nbytes) + self.dictionary.values.nbytes
+        own = self.codes.nbytes + (0 if self.valid is None else self.valid.nbytes)
+        # Many share a dictionary: of a large one, a few rows count for as much as their texts.
+        dictionary = self.dictionary
+        return own + dictionary.values.nbytes * min(len(self.codes), len(dictionary)) // len(dictionary)
 
 
 def _places(of: Dictionary, among: Dictionary) -> npt.NDArray[np.int32]:

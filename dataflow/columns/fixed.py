@@ -53,6 +53,12 @@ class FixedColumn(Column):
         valid = self.valid
         return FixedColumn(self.type, self.values[start:stop], None if valid is None else valid[start:stop])
 
+    def owned(self) -> FixedColumn:
+        values, valid = self.values, self.valid
+        if values.base is None or values.strides == (0,):
+            return self
+        return FixedColumn(self.type, values.copy(), None if valid is None else valid.copy())
+
     def validity(self) -> Mask | None:
         return self.valid
 

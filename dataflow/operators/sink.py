@@ -68,4 +68,5 @@ class Sink(Operator):
             if not later.all():
                 updates = updates.filter(later)
         updates = updates.consolidate()
-        return updates if len(updates) else None
+        # Who subscribed may keep what is shown for long.
+        return updates.owned() if len(updates) else None

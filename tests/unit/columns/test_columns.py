@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pillion.dataflow.columns import hashing
 from pillion.dataflow.columns.column import (
     Column,
+    FixedColumn,
     column_from_arrow,
     column_from_values,
     concat_columns,
@@ -204,3 +205,18 @@ def test_shards_are_even_and_stable() -> None:
     counts = np.bincount(shard_of([column], len(column), 3), minlength=3)
     assert counts.min() > 9_700
     assert shard_of([], 4, 3).tolist() == [shard_of([], 1, 3)[0]] * 4
+
+
+@pytest.mark.parametrize("type", [SqlType.BIGINT, SqlType.TEXT])
+def test_a_few_values_on_their_own_do_not_keep_all_others(type: SqlType) -> None:
+    values: list[Any] = list(range(5000)) if type is SqlType.BIGINT else [f"text {i}" for i in range(5000)]
+    values[7] = None
+    column = column_from_values(values, type)
+    few = column.slice(6, 9).owned()
+    assert few.to_values() == values[6:9]
+    array = few.to_arrow()
+    assert array.to_pylist() == values[6:9]
+    assert array.get_total_buffer_size() < 1500
+    if isinstance(few, FixedColumn):
+        assert few.values.base is None
+    assert column.owned().to_values() == values
