@@ -83,3 +83,11 @@ def test_a_dictionary_is_given_up_when_its_values_are_gone() -> None:
     assert isinstance(few, DictionaryColumn)
     left = few.slice(0, 20)
     assert type(concat_columns([left, plain(["z"])])) is ArrowColumn
+
+
+def test_a_few_coded_texts_count_for_no_more_than_their_texts() -> None:
+    texts = plain([f"customer number {i % 1000}" for i in range(5000)])
+    column = encode(texts)
+    assert isinstance(column, DictionaryColumn)
+    assert column.nbytes < texts.nbytes
+    assert sum(column.slice(i, i + 10).nbytes for i in range(0, 5000, 10)) < 1.5 * texts.nbytes
