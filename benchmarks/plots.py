@@ -19,7 +19,10 @@ STYLES = {"tick of 1": "-", "tick of 1,000": "--"}
 
 
 def plot(folder: Path, run: Run) -> dict[str, Path]:
-    """Draw a run: one plot by quantity of time or rate, or for growth one of them all. The files, by quantity."""
+    """Draw a run: one plot by quantity of time or rate, for growth one of them all, for a breakdown none. The files, by
+    quantity."""
+    if run.name == "breakdown":
+        return {}
     timed = [figure for figure in run.figures if figure.unit != "bytes"]
     if run.name == "growth":
         return {"growth": _growth(folder, timed)}
