@@ -40,7 +40,8 @@ def from_words(words: npt.NDArray[np.uint64]) -> Units:
     """Units of 128-bit integers (low word, high word)."""
     signed = words.view(np.int64)
     low, high = signed[:, 0], signed[:, 1]
-    if np.count_nonzero(high == (low >> _FIT_BITS)) == len(low):
+    # All of the high word and the two upper bits of the low one are the sign.
+    if not np.count_nonzero((high ^ (low >> _FIT_BITS)) | (high ^ (low >> _SIGN_BIT))):
         return low
     return (high.astype(np.object_) << 64) | words[:, 0].astype(np.object_)
 

@@ -22,6 +22,9 @@ numerics = st.integers(-(10**38) + 1, 10**38 - 1).map(lambda n: EXACT.scaleb(Dec
     st.decimals(-(10**11), 10**11, places=9),
     st.sampled_from([Decimal(0), TINY, -TINY, Decimal(2**62) * TINY, Decimal(-(2**62)) * TINY, Decimal("0.5")]),
 )
+# Around the powers of two, where a number no longer fits into a word: alone, and added up.
+words = st.tuples(st.sampled_from([-1, 1]), st.integers(61, 125), st.sampled_from([0, 61, 62, 63]), st.integers(-2, 2))
+numerics |= words.map(lambda w: EXACT.scaleb(Decimal(w[0] * (2 ** w[1] + 2 ** w[2]) + w[3]), -9))
 pairs = st.lists(st.tuples(numerics, numerics), min_size=1, max_size=6)
 
 
