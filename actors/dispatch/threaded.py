@@ -259,9 +259,11 @@ class ThreadedDispatcher(Dispatcher):
             name = lane or f"{actor.__name__.lower()}-{next(self._names)}"
             found = self._lanes.get(name)
             if found is None or not found.alive:
-                found = self._lanes[name] = Lane(name, self, self._lock)
+                found = Lane(name, self, self._lock)
             self._starting_in = found
             created = self._create(lambda: actor(*arguments, **options))
+            # Only now: a lane whose first actor could not be made has no thread to wait for.
+            self._lanes[name] = found
             self._actors.append(created)
             ActorRegistry.register(created.actor_ref)
             self.run_actor(created)

@@ -282,6 +282,23 @@ def _relayed(seed: int) -> tuple[list[str], list[str]]:
     return notes, trace
 
 
+class Stillborn(SystemActor):
+    def __init__(self) -> None:
+        super().__init__()
+        raise ValueError("no actor")
+
+
+@pytest.mark.parametrize("make", [ThreadedDispatcher, SimulatedDispatcher])
+def test_an_actor_that_cannot_be_made_leaves_a_system_that_stops(make: type[Dispatcher]) -> None:
+    dispatcher = make()
+    with pytest.raises(ValueError, match="no actor"):
+        dispatcher.start(Stillborn, lane="shared")
+    scribe = dispatcher.start(Scribe, lane="shared")
+    scribe.tell(Note("a"))
+    assert scribe.ask(Total()) == ["a"]
+    dispatcher.stop()
+
+
 def test_equal_seeds_give_equal_traces_and_others_other_orders() -> None:
     assert _relayed(7) == _relayed(7)
     orders = {tuple(_relayed(seed)[0]) for seed in range(5)}
