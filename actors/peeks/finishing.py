@@ -6,10 +6,8 @@ import numpy as np
 
 from ...dataflow.arrangements.updates import Updates
 from ...dataflow.columns.sorting import SortKey, sort_rows
+from ...dataflow.operators.places import MOST, count_within
 from ...messages.commands import Finishing
-
-_MOST = 2**63 - 1
-"""More rows than there can be."""
 
 
 def is_trivial(finishing: Finishing) -> bool:
@@ -22,7 +20,7 @@ def local_part(finishing: Finishing) -> Finishing:
     nothing beyond the first ``offset + limit`` rows can be in the result."""
     if finishing.limit is None:
         return Finishing()
-    return Finishing(finishing.order_by, min(finishing.limit + finishing.offset, _MOST), 0)
+    return Finishing(finishing.order_by, min(finishing.limit + finishing.offset, MOST), 0)
 
 
 def finish(updates: Updates, finishing: Finishing) -> Updates:
@@ -38,10 +36,8 @@ def finish(updates: Updates, finishing: Finishing) -> Updates:
 
 def _window(updates: Updates, offset: int, limit: int | None) -> Updates:
     """The rows at positions ``[offset, offset + limit)``, counted with multiplicity."""
-    ends = np.cumsum(updates.diffs)
-    starts = ends - updates.diffs
-    stop = _MOST if limit is None else min(offset + limit, _MOST)
-    diffs = np.minimum(ends, stop) - np.maximum(starts, min(offset, _MOST))
+    stop = MOST if limit is None else min(offset + limit, MOST)
+    diffs = count_within(updates.diffs, offset, stop)
     rows = np.flatnonzero(diffs > 0)
     first, last = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
     kept = updates.slice(first, last)

@@ -1,4 +1,8 @@
-"""Updates ``(row, time, diff)`` in columns: what streams carry, in no particular order."""
+"""Updates ``(row, time, diff)`` in columns: what streams carry, in no particular order.
+
+Multiplicities are 64-bit integers that wrap around, so a sum or a product that leaves their range on the way is right
+again once the result is within it; one that stays outside cannot be told.
+"""
 
 from __future__ import annotations
 

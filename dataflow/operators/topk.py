@@ -22,12 +22,10 @@ from ..columns.packed_sort import begins
 from ..columns.sorting import SortKey
 from .differences import error_changes, show_key, state_entries
 from .events import find_events
+from .places import MOST, count_within
 
 Rows = tuple[Entries, npt.NDArray[np.int64]]
 """Rows and how often each is in the output, or how that changes."""
-
-_MOST = 2**63 - 1
-"""More rows than a group can have."""
 
 _NOTHING: Rows = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -46,7 +44,7 @@ class TopKLogic:
         types = [t.type for t in input_types]
         self._group_by = node.group_by
         self._offset = node.offset
-        self._stop = None if node.limit is None else min(node.offset + node.limit, _MOST)
+        self._stop = None if node.limit is None else min(node.offset + node.limit, MOST)
         self._groups = RowTable([types[g] for g in node.group_by])
         keys = [SortKey(o.column, o.descending, o.nulls_first) for o in node.order_by]
         self._ordered = OrderedRows(types, keys)
@@ -114,13 +112,7 @@ class TopKLogic:
         listing = self._ordered.first(groups, stop)
         if not len(listing.entries):
             return _NOTHING
-        # No more of a row than is asked for, lest the counts of many add up to more than 64 bits.
-        counts = np.minimum(listing.counts, stop)
-        places = counts.cumsum() - counts
-        if len(groups) > 1:
-            first_of_group = begins(listing.which)
-            places -= places[first_of_group][first_of_group.cumsum() - 1]
-        shown = np.minimum(places, stop - counts) + counts - np.maximum(places, start)
+        shown = count_within(listing.counts, start, stop, listing.which if len(groups) > 1 else None)
         inside = (shown > 0).nonzero()[0]
         return listing.entries[inside], shown[inside]
 

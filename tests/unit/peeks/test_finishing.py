@@ -73,3 +73,9 @@ def test_finishing_each_share_first_changes_no_ordered_result(
     shares = [updates(rows[worker::workers]) for worker in range(workers)]
     together = concat_updates([finish(share, local_part(finishing)) for share in shares])
     assert listed(finish(together, finishing)) == listed(finish(updates(rows), finishing))
+
+
+def test_multiplicities_that_add_up_to_more_than_64_bits() -> None:
+    huge: list[tuple[Row, int]] = [((number, "a"), 2**62) for number in range(6)]
+    found = finish(updates(huge), Finishing((Order(0),), limit=3, offset=2))
+    assert found.to_tuples() == [((0, "a"), 0, 3)]
