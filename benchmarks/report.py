@@ -33,8 +33,8 @@ RULES = """\
   timestamp. After a single order the region that it belongs to is looked up; after 1,000 orders all regions are read.
   Pathway has no reads: its output stream brings the regions that changed. DuckDB is shown twice, recomputing the whole
   result, which is what the others maintain, and for the one region alone.
-* Loads are closed loops: one writer, or one reader, that waits for each answer. Other work ran on the machine at lower
-  priority; run it on an idle one for figures of your own.
+* Loads are closed loops: one writer, or one reader, that waits for each answer. The machine was not free of other
+  work for every benchmark; run them on an idle one for figures of your own.
 
 What the others do and do not do:
 
