@@ -21,7 +21,7 @@ def count_within(counts: Counts, start: int, stop: int, groups: npt.NDArray[np.i
         groups: the group of each row, ascending; None when there is one group.
     """
     # No more of a row than is asked for, lest many rows together have more places than 64 bits can tell.
-    counts = np.minimum(counts, stop)
+    counts, start = np.minimum(counts, stop), min(start, stop)
     places = counts.cumsum() - counts
     if groups is not None:
         first = begins(groups)

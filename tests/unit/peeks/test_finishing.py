@@ -79,3 +79,9 @@ def test_multiplicities_that_add_up_to_more_than_64_bits() -> None:
     huge: list[tuple[Row, int]] = [((number, "a"), 2**62) for number in range(6)]
     found = finish(updates(huge), Finishing((Order(0),), limit=3, offset=2))
     assert found.to_tuples() == [((0, "a"), 0, 3)]
+
+
+def test_an_offset_beyond_all_numbers_leaves_nothing() -> None:
+    some: list[tuple[Row, int]] = [((number, "a"), 1) for number in range(3)]
+    assert not len(finish(updates(some), Finishing(offset=10**30)))
+    assert not len(finish(updates(some), Finishing((Order(0),), limit=10**30, offset=10**30)))
