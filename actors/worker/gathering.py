@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+
 from ...dataflow.arrangements.updates import Chunk
 from ...messages.frontiers import Frontier, Timestamp, minimum
 from ...messages.ids import GlobalId
@@ -36,6 +38,6 @@ class GatheringSink(Sink):
         self._uppers[sender] = chunk.upper
         self.gathered(chunk, minimum(self._uppers))
 
+    @abc.abstractmethod
     def gathered(self, chunk: Chunk, upper: Frontier) -> None:
         """On the owner: take the next changes on some worker; up to ``upper`` those of all workers have come."""
-        raise NotImplementedError
