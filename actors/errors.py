@@ -33,6 +33,16 @@ class LostInFork(PillionError):
         super().__init__("its threads stayed behind when the process was forked")
 
 
+class WaitInHandler(PillionError):
+    """A handler, or a function that it called, asked its own system for something and would wait for the answer."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "nothing is waited for inside of a handler, which would wait for itself; give a user function what it "
+            "needs as arguments, and ask the system on a thread of the application"
+        )
+
+
 class WrongArgument(PillionError, ValueError):
     """A value that an argument does not take: a negative timestamp, a timeout that is no number, ..."""
 
@@ -69,6 +79,23 @@ class ReadTimeout(PillionError, TimeoutError):
     def __init__(self, seconds: float, waiting_for: str) -> None:
         super().__init__(f"not answered within {seconds:g} s ({waiting_for}); allow more time, or read serializable")
         self.seconds = seconds
+
+
+class UnknownReplica(PillionError, LookupError):
+    """No replica has this name."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        there = f"there is {', '.join(repr(each) for each in known)}" if known else "there is none"
+        super().__init__(f"there is no replica {name!r}; {there}")
+        self.name = name
+
+
+class NotForOneReplica(PillionError, ValueError):
+    """A setting with one value for the whole system was set for one replica."""
+
+    def __init__(self, setting: str) -> None:
+        super().__init__(f"setting {setting!r} has one value for all replicas; configure it without naming one")
+        self.setting = setting
 
 
 class UnknownCollection(PillionError, LookupError):

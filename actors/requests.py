@@ -327,6 +327,14 @@ class Explained(msgspec.Struct, frozen=True, eq=False):
 
 
 class Configure(Request, frozen=True, eq=False, kw_only=True):
-    """Change settings of the replica, by name. Reply: None."""
+    """Store settings, by name; None takes back what was stored. Reply: None. ``replica``: only for the replica of this
+    name, as its overrides; None: for all, as the environment's values."""
 
-    updates: tuple[tuple[str, Setting], ...]
+    updates: tuple[tuple[str, Setting | None], ...]
+    replica: str | None = None
+
+
+class ReadSettings(Request, frozen=True, eq=False, kw_only=True):
+    """Reply: ``dict[str, Setting]``, every setting's value. ``replica``: those that hold for this one."""
+
+    replica: str | None = None

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pykka
 
-from ...messages.commands import CreateInstance, Hello, InitializationComplete, InstanceConfig, UpdateConfiguration
+from ...messages.commands import CreateInstance, Hello, InitializationComplete, InstanceConfig
 from ...messages.errors import PillionError
 from ...messages.responses import CopyToResponse, Frontiers, PeekResponse, Status, SubscribeResponse
 from ..dispatch.base import SystemActor
@@ -28,6 +28,7 @@ from ..requests import (
     ListCollections,
     PeekIndex,
     Query,
+    ReadSettings,
     ReleaseRead,
     Request,
     SetReadPolicy,
@@ -36,6 +37,7 @@ from ..requests import (
     WaitUntilReadable,
 )
 from ..storage.messages import CommitTables
+from .configuration import Configuration
 from .definitions import Definitions
 from .explanation import explain
 from .held_reads import HeldReads
@@ -57,6 +59,8 @@ class Controller(SystemActor):
         introspection: the relations about a replica that can be read.
     """
 
+    is_brief: ClassVar = True
+
     handlers: ClassVar = {
         Commit: "commit",
         PeekIndex: "answer_later",
@@ -76,6 +80,7 @@ class Controller(SystemActor):
         ReleaseRead: "answer",
         Explain: "answer",
         Configure: "answer",
+        ReadSettings: "answer",
         Cancel: "cancel",
         FromReplica: "from_replica",
         AddReplica: "add_replica",
@@ -95,6 +100,7 @@ class Controller(SystemActor):
         self._definitions = Definitions(state, introspection)
         self._reads = Reads(state, self.services.ids.fresh, self.after)
         self._subscriptions = Subscriptions(state, self._reads)
+        self._configuration = Configuration(state, self.log)
         held = HeldReads(state, self.services.ids.fresh)
         self._compaction_is_coming = False
         self._answers: dict[type, Callable[[Any], Any]] = {
@@ -114,7 +120,8 @@ class Controller(SystemActor):
             HoldRead: held.hold,
             ReleaseRead: held.release,
             Explain: self._explain,
-            Configure: self._configure,
+            Configure: self._configuration.configure,
+            ReadSettings: self._configuration.read,
         }
         state.send(CreateInstance(InstanceConfig(logging=tuple(self._definitions.logging))))
 
@@ -176,13 +183,11 @@ class Controller(SystemActor):
     def _explain(self, request: Explain) -> Explained:
         return explain(self._state.catalog, request)
 
-    def _configure(self, request: Configure) -> None:
-        self._state.send(UpdateConfiguration(request.updates))
-
     # --- Replicas ------------------------------------------------------------------------------------------------
 
     def add_replica(self, message: AddReplica) -> None:
         replica = ReplicaState(message.replica, message.endpoint)
+        self._configuration.provisioned(replica, dict(message.overrides))
         self._state.replicas[message.replica] = replica
         self._connect(replica)
 
@@ -199,6 +204,7 @@ class Controller(SystemActor):
         self._state.history.reduce()
         for command in self._state.history:
             replica.send(command)
+        self._configuration.connected(replica)
         replica.send(InitializationComplete())
         self._subscriptions.resume(replica.send)
         self._reads.resend(replica.send)

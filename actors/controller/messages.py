@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pykka
 
+from ...messages.commands import Setting
 from ...messages.ids import Nonce
 from ...messages.responses import Response
 
@@ -36,10 +37,12 @@ class FromReplica(Message, frozen=True, eq=False):
 
 
 class AddReplica(Message, frozen=True, eq=False):
-    """To the controller: a replica is there. It gets everything that should be running."""
+    """To the controller: a replica was provisioned. It gets everything that should be running. ``overrides``: the
+    settings that it has for itself."""
 
     replica: str
     endpoint: pykka.ActorRef[Any]
+    overrides: tuple[tuple[str, Setting], ...] = ()
 
 
 class ReplicaLost(Message, frozen=True, eq=False):

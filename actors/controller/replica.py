@@ -6,10 +6,11 @@ from typing import Any
 
 import pykka
 
-from ...messages.commands import Command
+from ...messages.commands import Command, Setting
 from ...messages.frontiers import MINIMUM, Frontier, less_than
 from ...messages.ids import GlobalId, Nonce
 from ...messages.responses import Frontiers
+from ..settings import Overrides
 
 
 class ReplicaState:
@@ -17,15 +18,19 @@ class ReplicaState:
 
     Attributes:
         uppers: the write frontiers that it reported on this connection. What it did not report has the minimum one.
+        overrides: the settings that it has for itself.
+        provisioned_with: the settings that were read when it was provisioned.
     """
 
-    __slots__ = ("endpoint", "name", "nonce", "uppers")
+    __slots__ = ("endpoint", "name", "nonce", "overrides", "provisioned_with", "uppers")
 
     def __init__(self, name: str, endpoint: pykka.ActorRef[Any]) -> None:
         self.name = name
         self.endpoint = endpoint
         self.nonce: Nonce = ""
         self.uppers: dict[GlobalId, Frontier] = {}
+        self.overrides = Overrides({}, lambda problem: None)
+        self.provisioned_with: dict[str, Setting] = {}
 
     def connected(self, nonce: Nonce) -> None:
         """A new connection: what was reported on older ones counts no more."""

@@ -11,7 +11,7 @@ from ..errors import WrongArgument
 from ..relations.errors import RelationError, suggestion
 from ..relations.types import is_valid_text
 from ..requests import ReadPolicy
-from ..settings import CONFIGS
+from ..settings import BY_NAME
 
 
 def check_name(name: object, what: str) -> None:
@@ -88,21 +88,21 @@ def checked_seconds(seconds: object, what: str) -> float | None:
     return min(seconds, LONGEST_WAIT)
 
 
-def checked_settings(settings: Mapping[str, Setting]) -> tuple[tuple[str, Setting], ...]:
-    """Settings and their values.
+def checked_settings(settings: Mapping[str, Setting | None]) -> tuple[tuple[str, Setting | None], ...]:
+    """Settings and their values, where None takes back what was stored.
 
     Raises:
         WrongArgument: there is no such setting, or it does not take this value.
     """
     if not isinstance(settings, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongArgument(f"settings is a mapping of names to values, and {settings!r} was given")
-    known = {config.name: config for config in CONFIGS}
     for name, value in settings.items():
-        config = known.get(name)
+        config = BY_NAME.get(name)
         if config is None:
-            raise WrongArgument(f"there is no setting {name!r}{suggestion(name, known)}")
+            raise WrongArgument(f"there is no setting {name!r}{suggestion(name, BY_NAME)}")
         try:
-            config.parse(value)
+            if value is not None:
+                config.parse(value)
         except (ValueError, TypeError, OverflowError) as error:
             raise WrongArgument(f"setting {name!r} ({config.description}) cannot be {value!r}: {error}") from None
     return tuple(settings.items())

@@ -40,6 +40,7 @@ from ..requests import (
     ListCollections,
     Query,
     ReadResult,
+    ReadSettings,
     Subscribed,
     SubscribeTo,
 )
@@ -98,12 +99,10 @@ class ActorSystem:
                 f"workers is the number of worker threads, from 1 to {MOST_WORKERS}, and {workers!r} was given"
             )
         updates = checked_settings({} if settings is None else settings)  # before there is anything to stop
-        self._running = start(workers, dispatcher)
+        self._running = start(workers, dispatcher, updates)
         self._connection = Connection(self._running.dispatcher, self._running.controller)
         self.introspection = Introspection(self._introspection_relations)
         """What the system says about itself: ``system.introspection.frontiers`` is a relation."""
-        if updates:
-            self._configure(updates)
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 
@@ -126,16 +125,33 @@ class ActorSystem:
     ) -> None:
         self.stop()
 
-    def configure(self, settings: Mapping[str, Setting] | None = None, **named: Setting) -> None:
-        """Change settings while the system runs; ``actors/settings.py`` describes them.
+    def configure(
+        self,
+        settings: Mapping[str, Setting | None] | None = None,
+        *,
+        replica: str | None = None,
+        **named: Setting | None,
+    ) -> None:
+        """Change settings while the system runs; ``docs/settings.md`` describes them. None takes back what was stored.
+
+        Args:
+            replica: store the values as overrides of the replica of this name; they go before those of the system.
 
         Raises:
             WrongArgument: there is no such setting, or it does not take this value.
+            UnknownReplica: there is no replica of this name.
+            NotForOneReplica: a setting has one value for all replicas.
         """
-        self._configure(checked_settings({} if settings is None else settings) + checked_settings(named))
+        updates = checked_settings({} if settings is None else settings) + checked_settings(named)
+        self._connection.ask(lambda reply: Configure(updates=updates, replica=replica, reply=reply))
 
-    def _configure(self, updates: tuple[tuple[str, Setting], ...]) -> None:
-        self._connection.ask(lambda reply: Configure(updates=updates, reply=reply))
+    def settings(self, replica: str | None = None) -> dict[str, Setting]:
+        """The present value of every setting, by name: of the system, or those that hold for one replica.
+
+        Raises:
+            UnknownReplica: there is no replica of this name.
+        """
+        return self._connection.ask(lambda reply: ReadSettings(replica=replica, reply=reply))
 
     # Making collections
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import pykka
 
+from ...messages.commands import Setting
 from ..controller.controller import Controller
 from ..controller.messages import AddReplica
 from ..dispatch.base import Dispatcher
 from ..dispatch.threaded import ThreadedDispatcher
 from ..multiplexer.replica import Replica
+from ..requests import Configure
 from ..storage.storage import Storage
 
 _CORE = "core"
@@ -30,7 +32,9 @@ class Running:
         self.dispatcher.stop()
 
 
-def start(workers: int, dispatcher: Dispatcher | None = None) -> Running:
+def start(
+    workers: int, dispatcher: Dispatcher | None = None, settings: tuple[tuple[str, Setting | None], ...] = ()
+) -> Running:
     """Start the storage, the controller and one replica with so many workers; on threads, unless told otherwise."""
     dispatcher = dispatcher or ThreadedDispatcher()
     try:
@@ -38,6 +42,9 @@ def start(workers: int, dispatcher: Dispatcher | None = None) -> Running:
         # The storage works long when it deletes by a condition: on a thread of its own it delays no read.
         storage = dispatcher.start(Storage, trust=True)
         controller = dispatcher.start(Controller, storage, lane=_CORE)
+        if settings:
+            # Before there is a replica: some are read when one is provisioned.
+            controller.tell(Configure(updates=settings, reply=dispatcher.reply()))
         replica = Replica.start(dispatcher, storage, workers, trust=True, lane=_CORE)
         controller.tell(AddReplica("r1", replica.endpoint))
     except BaseException:

@@ -1,0 +1,85 @@
+"""Every setting there is. ``docs/settings.md`` lists them for users; a test compares the two."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from .config import Config, Scope
+from .parsing import count, flag, one_of, seconds, size
+
+
+class PeekRouting(enum.StrEnum):
+    """Which of two runtimes answers the peeks on a maintained index. A matter of speed, never of the answer."""
+
+    INTERACTIVE = "interactive"
+    MAINTENANCE = "maintenance"
+    HINTED = "hinted"
+    """The interactive runtime when the index has sealed the time already, else the maintenance runtime."""
+
+
+ENABLE_COMPUTE_INTERACTIVE_RUNTIME = Config(
+    "enable_compute_interactive_runtime",
+    False,
+    Scope.REPLICA,
+    flag,
+    "on or off; whether a replica runs a second runtime that answers reads",
+    live=False,
+)
+ENABLE_COMPUTE_INTERACTIVE_DATAFLOWS = Config(
+    "enable_compute_interactive_dataflows",
+    True,
+    Scope.SYSTEM,
+    flag,
+    "on or off; whether dataflows of queries run on the interactive runtime, where there is one",
+)
+PEEK_ROUTING = Config(
+    "peek_routing",
+    PeekRouting.INTERACTIVE,
+    Scope.REPLICA,
+    one_of(PeekRouting),
+    "interactive, maintenance or hinted; which of two runtimes answers peeks (hinted: the interactive one when it can "
+    "answer at once)",
+)
+
+MAX_RESULT_SIZE = Config(
+    "max_result_size", 1 << 30, Scope.SYSTEM, size, "bytes; a peek with a larger result is an error"
+)
+STASH_THRESHOLD = Config("peek_stash_threshold", 1 << 24, Scope.SYSTEM, size, "bytes; a larger result travels in parts")
+SCAN_SLICE = Config(
+    "peek_scan_slice", 1 << 14, Scope.REPLICA, count, "rows that a scan reads before other work gets its turn"
+)
+
+TURN_SECONDS = Config(
+    "worker_turn_seconds", 0.001, Scope.REPLICA, seconds, "seconds of maintenance before other messages are heard"
+)
+TURN_STEPS = Config("worker_turn_steps", 1024, Scope.REPLICA, count, "operator steps before other messages are heard")
+IDLE_SECONDS = Config(
+    "worker_idle_seconds", 0.05, Scope.REPLICA, seconds, "seconds without work after which a worker tidies up"
+)
+IDLE_SLICE = Config("worker_idle_slice", 1 << 14, Scope.REPLICA, count, "rows that an idle worker merges at a time")
+
+SWITCH_INTERVAL = Config(
+    "process_switch_interval",
+    0.0005,
+    Scope.REPLICA,
+    seconds,
+    "seconds; sys.setswitchinterval of the process; 0 leaves it alone",
+)
+
+CONFIGS: tuple[Config[Any], ...] = (
+    ENABLE_COMPUTE_INTERACTIVE_RUNTIME,
+    ENABLE_COMPUTE_INTERACTIVE_DATAFLOWS,
+    PEEK_ROUTING,
+    MAX_RESULT_SIZE,
+    STASH_THRESHOLD,
+    SCAN_SLICE,
+    TURN_SECONDS,
+    TURN_STEPS,
+    IDLE_SECONDS,
+    IDLE_SLICE,
+    SWITCH_INTERVAL,
+)
+"""In the order in which they are documented."""
+
+BY_NAME: dict[str, Config[Any]] = {config.name: config for config in CONFIGS}
