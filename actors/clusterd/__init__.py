@@ -1,0 +1,1 @@
+"""``pillion clusterd``: a replica as a process of its own."""
