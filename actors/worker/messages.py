@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pykka
 
+from ...dataflow.arrangements.publication import Publication
 from ...dataflow.arrangements.updates import Chunk
 from ...messages.ids import GlobalId, Nonce
 from ...messages.responses import Response
@@ -86,3 +87,11 @@ class BarrierReached(Message, frozen=True, eq=False):
 
 class ReadCounters(Message, frozen=True, eq=False):
     """To a worker, asked: what it has and has done, as numbers by name (``dict[str, int]``). For scripts and tests."""
+
+
+class OpenPublication(Message, frozen=True, eq=False):
+    """To the worker that maintains an index: share it. ``reply`` gets this worker's :class:`Publication`, which stays
+    open until the index is dropped, or a :class:`~pillion.messages.errors.ProtocolError` when it has no such index."""
+
+    id: GlobalId
+    reply: OneShot[Publication]

@@ -36,7 +36,7 @@ from .counters import COMMANDS_REFUSED, read_counters
 from .dataflows import Dataflows
 from .feeds import Feeds
 from .link import Link
-from .messages import Barrier, BarrierReached, Exchanged, Idle, Joined, ReadCounters, SinkPart, Turn
+from .messages import Barrier, BarrierReached, Exchanged, Idle, Joined, OpenPublication, ReadCounters, SinkPart, Turn
 from .peeks import Peeks
 from .placement import Placement
 from .process_globals import ProcessGlobals, apply_settings, withdraw_settings
@@ -79,6 +79,7 @@ class Worker(SystemActor):
         Idle: "idle",
         Joined: "joined",
         Barrier: "barrier",
+        OpenPublication: "open_publication",
         ReadCounters: "read_counters",
     }
 
@@ -257,6 +258,13 @@ class Worker(SystemActor):
         self._finish()
         assert self._link.multiplexer is not None, "barriers come from the multiplexer"
         self._link.multiplexer.tell(BarrierReached(message))
+
+    def open_publication(self, message: OpenPublication) -> None:
+        trace = self.state.traces.get(message.id)
+        if trace is None or message.id not in self.state.collections:
+            message.reply.refuse(ProtocolError("this worker maintains no index with this id", message.id))
+        else:
+            message.reply.resolve(trace.publish())
 
     def read_counters(self, message: ReadCounters) -> dict[str, int]:
         return read_counters(self.state)

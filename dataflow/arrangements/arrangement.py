@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than
 from ...messages.types import SqlType
 from .batch import Batch, Layout
+from .publication import Publication
 from .snapshot import Snapshot
 from .spine import Spine
 from .updates import ERROR_TYPES
@@ -71,7 +72,19 @@ class Arrangement:
         since: the least readable time (the dataflow's ``as_of``).
     """
 
-    __slots__ = ("_holds", "_snapshot", "arity", "errs", "holds_moved", "layout", "oks", "readers", "types", "upper")
+    __slots__ = (
+        "_holds",
+        "_publications",
+        "_snapshot",
+        "arity",
+        "errs",
+        "holds_moved",
+        "layout",
+        "oks",
+        "readers",
+        "types",
+        "upper",
+    )
 
     def __init__(self, types: Sequence[SqlType], arity: int, layout: Layout, since: Timestamp) -> None:
         self.types = tuple(types)
@@ -85,6 +98,7 @@ class Arrangement:
         # Holds move with every interval, often several for one arrangement; what follows from it waits for who asks.
         self.holds_moved = False
         self._snapshot: Snapshot | None = None
+        self._publications: tuple[Publication, ...] = ()
 
     @property
     def since(self) -> Timestamp:
@@ -102,18 +116,18 @@ class Arrangement:
         if errs is not None and not len(errs):
             errs = None
         if self.holds_moved:
-            self._compact()
+            self._advance_since()
         if oks is not None:
             self.oks.insert(oks)
         if errs is not None:
             self.errs.insert(errs)
         self.upper = upper
-        self._snapshot = None
         for reader in self.readers:
             if oks is not None:
                 reader.oks.append(oks)
             if errs is not None:
                 reader.errs.append(errs)
+        self._changed()
 
     def snapshot(self) -> Snapshot:
         """The present state; what was taken stays as it is."""
@@ -134,7 +148,7 @@ class Arrangement:
         if not more and self.errs.batches:
             more = self.errs.work(fuel, idle=True)
         if self.oks.batches is not before[0] or self.errs.batches is not before[1]:
-            self._snapshot = None
+            self._changed()
         return more
 
     def follow(self, as_of: Timestamp) -> TraceReader:
@@ -176,16 +190,40 @@ class Arrangement:
             self._holds.remove(hold)
             self.holds_moved = True
 
+    def publish(self, publication: Publication) -> None:
+        """Keep a publication up to date from now on."""
+        self._publications = (*self._publications, publication)
+        publication.replace(self.snapshot())
+
+    def withdraw(self, publication: Publication) -> None:
+        """Close a publication, whose readers find nothing more in it."""
+        self._publications = tuple([p for p in self._publications if p is not publication])
+        publication.close()
+
     def _compact(self) -> None:
-        """Compact, logically, as far as the holds allow: never past what is sealed."""
+        if self._advance_since():
+            self._changed()
+
+    def _advance_since(self) -> bool:
+        """Compact, logically, as far as the holds allow: never past what is sealed. Whether anything changed."""
         self.holds_moved = False
-        since = self.oks.since
         least: Frontier = self.upper
         for hold in self._holds:
             time = hold.time
             if time is not None and (least is None or time < least):
                 least = time
-        if least is not None and least > since:
-            self.oks.advance_since(least)
-            self.errs.advance_since(least)
-            self._snapshot = None
+        if least is None or least <= self.oks.since:
+            return False
+        self.oks.advance_since(least)
+        self.errs.advance_since(least)
+        return True
+
+    def _changed(self) -> None:
+        self._snapshot = None
+        if self._publications:
+            self._publish()
+
+    def _publish(self) -> None:
+        snapshot = self.snapshot()
+        for publication in self._publications:
+            publication.replace(snapshot)

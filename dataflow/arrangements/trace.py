@@ -7,6 +7,7 @@ from ...messages.ids import GlobalId
 from ...messages.scalars import Scalar
 from ...messages.types import SqlType
 from .arrangement import Arrangement, Hold
+from .publication import Incarnation, Publication
 from .snapshot import Snapshot
 
 
@@ -15,17 +16,16 @@ class Trace:
 
     Attributes:
         id: the index.
-        incarnation: distinguishes this index from an earlier one under the same id: the nonce of the connection that
-            created it, and a counter.
+        incarnation: distinguishes this index from an earlier one under the same id.
         key: the key expressions over the visible columns.
     """
 
-    __slots__ = ("_hold", "arrangement", "id", "incarnation", "key")
+    __slots__ = ("_hold", "_publication", "arrangement", "id", "incarnation", "key")
 
     def __init__(
         self,
         id: GlobalId,
-        incarnation: tuple[str, int],
+        incarnation: Incarnation,
         key: tuple[Scalar, ...],
         arrangement: Arrangement,
         since: Timestamp,
@@ -35,6 +35,7 @@ class Trace:
         self.key = key
         self.arrangement = arrangement
         self._hold = arrangement.hold(since)
+        self._publication: Publication | None = None
 
     @property
     def types(self) -> tuple[SqlType, ...]:
@@ -68,10 +69,27 @@ class Trace:
         self._hold.downgrade(frontier)
         if frontier is None:
             self._hold.release()
+            self.withdraw()
 
     def hold(self, time: Timestamp) -> Hold:
         """Keep the index readable from ``time`` on, whatever compaction is allowed."""
         return self.arrangement.hold(time)
+
+    def publish(self) -> Publication:
+        """Share the index with other threads, from now until it is dropped; the same publication every time."""
+        if self._publication is None:
+            arrangement = self.arrangement
+            self._publication = Publication(
+                self.id, self.incarnation, self.key, arrangement.types, arrangement.layout, arrangement.snapshot()
+            )
+            arrangement.publish(self._publication)
+        return self._publication
+
+    def withdraw(self) -> None:
+        """Share it no longer."""
+        if self._publication is not None:
+            self.arrangement.withdraw(self._publication)
+            self._publication = None
 
     def snapshot(self) -> Snapshot:
         return self.arrangement.snapshot()

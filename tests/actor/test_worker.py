@@ -31,7 +31,7 @@ from pillion.actors.storage.messages import (
     UpperMismatch,
 )
 from pillion.actors.testing.probe import Probe
-from pillion.actors.worker.messages import FromWorker, Joined
+from pillion.actors.worker.messages import FromWorker, Joined, OpenPublication
 from pillion.actors.worker.placement import Placement
 from pillion.actors.worker.reconciliation import IncompatibleInstance
 from pillion.actors.worker.worker import Worker
@@ -64,6 +64,7 @@ from pillion.messages.dataflows import (
     SourceImport,
     Subscribe,
 )
+from pillion.messages.errors import ProtocolError
 from pillion.messages.frontiers import Frontier, Timestamp
 from pillion.messages.ids import GlobalId
 from pillion.messages.plans import MapFilterProject
@@ -546,6 +547,27 @@ def test_an_index_that_shares_an_arrangement_outlives_the_one_it_imported(bench:
 
 
 # --- Reconnection ---
+
+
+def test_an_index_can_be_read_by_others_until_it_is_dropped(bench: Bench) -> None:
+    bench.running_index((1, "one"))
+    opened = bench.dispatcher.reply()
+    bench.worker.tell(OpenPublication(INDEX, opened))
+    publication = opened.get()
+    assert publication.snapshot.upper == 1
+    bench.commit(1, 2, updates(1, (2, "two")))
+    found = publication.snapshot.scan(1).rest()
+    assert found is not None
+    assert sorted(row for row, _, _ in found.to_tuples()) == [(1, "one"), (2, "two")]
+    bench.send(AllowCompaction(INDEX, None))
+    assert publication.closed
+
+
+def test_what_is_no_index_of_the_worker_cannot_be_shared(bench: Bench) -> None:
+    opened = bench.dispatcher.reply()
+    bench.worker.tell(OpenPublication(INDEX, opened))
+    with pytest.raises(ProtocolError, match="u2: this worker maintains no index"):
+        opened.get()
 
 
 def test_between_hello_and_the_end_of_the_replay_nothing_is_said(bench: Bench) -> None:
