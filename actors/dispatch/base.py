@@ -71,6 +71,14 @@ class Dispatcher(abc.ABC):
         """A future to put into a request; the actor that has the answer resolves it."""
 
     @abc.abstractmethod
+    def wait_for(self, send: Callable[[], object], reply: OneShot[T], timeout: float | None = None) -> T:
+        """Send what ``reply`` answers, and wait for it, on a thread of the application.
+
+        Raises:
+            pykka.Timeout: it took longer than ``timeout`` seconds.
+        """
+
+    @abc.abstractmethod
     def stream(self) -> Stream[Any]:
         """A queue of results to put into a request."""
 
@@ -125,6 +133,9 @@ class SystemActor(pykka.Actor):
     handlers: ClassVar[Mapping[type, str]] = {}
     """The messages it understands, and the method that handles each. A handler takes the message; what it returns
     answers an ``ask``. Any other message fails the system."""
+
+    is_brief: ClassVar[bool] = False
+    """Whether no handler ever works long, so that any thread that told it something may run its handlers."""
 
     dispatcher: Dispatcher
     services: Services

@@ -308,6 +308,10 @@ class SimulatedDispatcher(Dispatcher):
             reply.refuse(self.refusal("the system"))
         return reply
 
+    def wait_for(self, send: Callable[[], object], reply: OneShot[T], timeout: float | None = None) -> T:
+        send()
+        return reply.get(timeout=timeout)
+
     def stream(self) -> Stream[Any]:
         stream: Stream[Any] = _Stream(self, self._forget)
         self._register(stream)

@@ -1,23 +1,16 @@
-"""Actors on threads.
-
-A *lane* is a thread and its queue. An actor has a lane of its own, or shares one with others of the same lane name.
-A lane handles one message at a time, in the order they were sent, so that messages of one sender to one actor stay
-in order.
-"""
+"""Actors on threads."""
 
 from __future__ import annotations
 
 import atexit
-import heapq
 import itertools
 import os
-import queue
 import random
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import msgspec
 import pykka
 from pykka import ActorRegistry
 from pykka import messages as pykka_messages
@@ -25,28 +18,15 @@ from pykka._actor import ActorInbox
 from pykka._envelope import Envelope
 
 from ...messages.errors import PillionError
-from ..errors import LostInFork, StoppedFromOutside, SystemFailed, SystemStopped
+from ..errors import LostInFork, StoppedFromOutside, SystemFailed, SystemStopped, WaitInHandler
 from .base import Dispatcher, SystemActor, Timer
-from .oneshot import LONGEST_WAIT, OneShot, Stream
+from .interrupts import InterruptsDeferred
+from .lane import Item, Lane, attending, in_handler
+from .oneshot import OneShot, Stream
 from .services import Clock, RandomIds, Services, SystemClock
-from .timers import ScheduledMessage
 
 A = TypeVar("A", bound=SystemActor)
-
-_START = object()
-
-
-class _Item(msgspec.Struct, gc=False, frozen=True):
-    """A message on its way. Untracked by the garbage collector, which would otherwise look through all that wait,
-    again and again: that took more time than sending them. A lane empties its queue when it ends, so no cycle stays.
-    """
-
-    actor: SystemActor | None
-    message: Any
-    reply: pykka.Future[Any] | None = None
-
-
-_WAKE = _Item(None, None)
+T = TypeVar("T")
 
 
 class Inbox:
@@ -60,7 +40,8 @@ class Inbox:
         self.open = True
 
     def put(self, envelope: Envelope[Any], /) -> None:
-        self.lane.queue.put(_Item(self.actor, envelope.message, envelope.reply_to))
+        assert self.actor is not None, "an actor is addressed after it was created"
+        self.lane.put(Item(self.actor, envelope.message, envelope.reply_to))
 
     def get(self) -> Envelope[Any]:
         raise AssertionError("a lane takes messages from its own queue")
@@ -70,157 +51,60 @@ class Inbox:
 
 
 class Ref(pykka.ActorRef[A]):
-    """A reference whose ``tell`` is one check and one ``put``."""
+    """A reference whose ``tell`` is two checks and one ``append``."""
 
     def __init__(self, actor: A, dispatcher: ThreadedDispatcher) -> None:
         super().__init__(actor)
         self._inbox = _inbox(actor)
         self._dispatcher = dispatcher
         self._actor = actor
-        self._put = self._inbox.lane.queue.put
+        self._lane = self._inbox.lane
+        self._append = self._lane.append
 
     def tell(self, message: Any) -> None:
         if not self._inbox.open:
             raise self._dispatcher.refusal(self.actor_class.__name__)
-        self._put(_Item(self._actor, message))
+        self._append(Item(self._actor, message))
+        if self._lane.idle:
+            self._lane.wake()
 
     def ask(self, message: Any, *, block: bool = True, timeout: float | None = None) -> Any:
         reply = self._dispatcher.reply()
+        if not block:
+            self._ask(message, reply)
+            return reply
+        return self._dispatcher.wait_for(lambda: self._ask(message, reply), reply, timeout)
+
+    def _ask(self, message: Any, reply: OneShot[Any]) -> None:
         if self._inbox.open:
-            self._put(_Item(self._actor, message, reply))
+            self._lane.put(Item(self._actor, message, reply))
         if not self._inbox.open:
             # It stopped before, or between the check and the put: whatever its lane did not answer, nobody will.
             reply.refuse(self._dispatcher.refusal(self.actor_class.__name__))
-        return reply.get(timeout=timeout) if block else reply
 
 
 def _inbox(actor: SystemActor) -> Inbox:
     return cast(Inbox, actor.actor_inbox)
 
 
-class Lane:
-    """One thread. Its actors live until each was stopped; then the thread ends."""
+class _Reply(OneShot[T]):
+    """A future whose ``get`` does what its result needs, as far as nobody else is at it."""
 
-    def __init__(self, name: str, dispatcher: ThreadedDispatcher, lock: threading.RLock) -> None:
-        """``lock`` is held by whoever adds an actor, so that a lane does not end while it is given another one."""
-        self.queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
-        self.aborted = False
-        self._ended = False
-        self._lock = lock
-        self._actors: list[SystemActor] = []
+    __slots__ = ("_dispatcher",)
+
+    def __init__(
+        self,
+        forget: Callable[[OneShot[T]], object] | None = None,
+        dispatcher: ThreadedDispatcher | None = None,
+    ) -> None:
+        # Without arguments it is made by pykka, for a future that is derived from others.
+        super().__init__(forget)
         self._dispatcher = dispatcher
-        self._timers: list[ScheduledMessage] = []
-        self._order = itertools.count()
-        self.thread = threading.Thread(target=self._run, name=f"pillion-{name}", daemon=True)
 
-    def add(self, actor: SystemActor) -> None:
-        self._actors.append(actor)
-        self.queue.put(_Item(actor, _START))
-        if self.thread.ident is None:
-            self.thread.start()
-
-    @property
-    def alive(self) -> bool:
-        """Whether it takes further actors."""
-        return not self.aborted and not self._ended
-
-    def abort(self) -> None:
-        """End the thread after the handler it is in."""
-        self.aborted = True
-        self.queue.put(_WAKE)
-
-    def after(self, actor: SystemActor, seconds: float, message: object) -> ScheduledMessage:
-        timer = ScheduledMessage(self._dispatcher.services.clock.now() + seconds, next(self._order), actor, message)
-        heapq.heappush(self._timers, timer)
-        return timer
-
-    def _run(self) -> None:
-        get, timers = self.queue.get, self._timers
-        while not self.aborted:
-            item = self._next_or_timer() if timers else get()
-            actor = item.actor
-            # By far the most: a message that somebody told to an actor that runs, and that one of its handlers takes.
-            if item.reply is None and actor is not None and actor.running:
-                message = item.message
-                handler = actor.table.get(message.__class__)
-                if handler is not None:
-                    try:
-                        handler(message)
-                    except BaseException as error:
-                        self._dispatcher.fail(actor, error)
-                    continue
-            self._handle(item)
-            if not self._actors and self._end():
-                return
-        for actor in self._actors:
-            self._dispatcher.abandon(actor)
-        while not self.queue.empty():
-            self.queue.get()
-
-    def _end(self) -> bool:
-        """End the lane, unless it was just given another actor."""
-        with self._lock:
-            self._ended = not self._actors
-        if self._ended:
-            # What came in while the last one stopped; later senders see that it is closed.
-            while not self.queue.empty():
-                self._handle(self.queue.get())
-        return self._ended
-
-    def _next_or_timer(self) -> _Item:
-        timer = self._timers[0]
-        if timer.actor is None:
-            heapq.heappop(self._timers)
-            return _WAKE
-        wait = timer.deadline - self._dispatcher.services.clock.now()
-        if wait <= 0:
-            # Before what waits in the queue: a lane that is never idle has timers, too.
-            heapq.heappop(self._timers)
-            return _Item(timer.actor, timer.message)
-        try:
-            return self.queue.get(timeout=min(wait, LONGEST_WAIT))
-        except queue.Empty:
-            return _WAKE
-
-    def _handle(self, item: _Item) -> None:
-        actor, message, reply = item.actor, item.message, item.reply
-        if actor is None:
-            return
-        if not actor.running:
-            if reply is not None:
-                _refuse(reply, self._dispatcher.refusal(type(actor).__name__))
-            return
-        try:
-            response = actor.on_start() if message is _START else actor.receive(message)
-        except PillionError as error:
-            # Whoever asked did something wrong and learns it; what nobody asked for must not fail.
-            if reply is None:
-                self._dispatcher.fail(actor, error)
-            else:
-                _refuse(reply, error)
-        except BaseException as error:
-            if reply is not None:
-                _refuse(reply, error)
-            self._dispatcher.fail(actor, error)
-        else:
-            if reply is not None:
-                _resolve(reply, response)
-        if not actor.running:
-            self._actors.remove(actor)
-
-
-def _resolve(reply: pykka.Future[Any], value: object) -> None:
-    if isinstance(reply, OneShot):
-        reply.resolve(value)
-    else:
-        reply.set(value)
-
-
-def _refuse(reply: pykka.Future[Any], error: BaseException) -> None:
-    if isinstance(reply, OneShot):
-        reply.refuse(error)
-    else:
-        reply.set_exception((type(error), error, error.__traceback__))
+    def get(self, *, timeout: float | None = None) -> T:
+        if self._dispatcher is not None and not self.is_set:
+            self._dispatcher.attend(None, self)
+        return super().get(timeout=timeout)
 
 
 class ThreadedDispatcher(Dispatcher):
@@ -229,6 +113,8 @@ class ThreadedDispatcher(Dispatcher):
     def __init__(self, *, clock: Clock | None = None, seed: int | None = None) -> None:
         self.services = Services(clock or SystemClock(), RandomIds(), random.Random(seed))
         self._lanes: dict[str, Lane] = {}
+        self._attendable: tuple[Lane, ...] = ()
+        """The lanes, those with brief handlers first."""
         self._starting_in: Lane | None = None
         self._actors: list[SystemActor] = []
         self._outstanding: set[OneShot[Any] | Stream[Any]] = set()
@@ -267,6 +153,7 @@ class ThreadedDispatcher(Dispatcher):
             self._actors.append(created)
             ActorRegistry.register(created.actor_ref)
             self.run_actor(created)
+            self._attendable = tuple(sorted(self._lanes.values(), key=lambda lane: not lane.brief))
             return created.actor_ref
 
     def create_inbox(self) -> ActorInbox:
@@ -281,12 +168,41 @@ class ThreadedDispatcher(Dispatcher):
         _inbox(actor).lane.add(actor)
 
     def reply(self) -> OneShot[Any]:
-        reply: OneShot[Any] = OneShot(self._outstanding.discard)
+        reply: OneShot[Any] = _Reply(self._outstanding.discard, self)
         self._outstanding.add(reply)
         # After adding it, so that of this check and the one who fails what is outstanding, at least one sees the other.
         if self._stopping or self._failure is not None:
             reply.refuse(self.refusal("the system"))
         return reply
+
+    def wait_for(self, send: Callable[[], object], reply: OneShot[T], timeout: float | None = None) -> T:
+        if not reply.is_set:
+            self.attend(send, reply)
+        return reply.get(timeout=timeout)
+
+    def attend(self, send: Callable[[], object] | None, reply: OneShot[Any]) -> None:
+        """Send something, and handle what waits until a reply is set, or nothing waits that others are not at.
+
+        An application's thread that would only wait does this: two or more switches between threads take longer than
+        what they hand over.
+
+        Raises:
+            WaitInHandler: called inside of a handler, which never waits.
+        """
+        if in_handler():
+            raise WaitInHandler
+        with InterruptsDeferred(), attending() as pending:
+            if send is not None:
+                send()
+            while not reply.is_set:
+                if pending:
+                    lane = pending.pop(0)
+                    if lane.brisk:
+                        lane.attend(reply)
+                    else:
+                        lane.ring()
+                elif not any(lane.has_work and lane.brisk and lane.attend(reply) for lane in self._attendable):
+                    return
 
     def stream(self) -> Stream[Any]:
         stream: Stream[Any] = Stream(self._outstanding.discard)
@@ -335,15 +251,16 @@ class ThreadedDispatcher(Dispatcher):
         actor.release()
 
     def stop(self) -> None:
+        if in_handler():
+            raise WaitInHandler
         with self._lock:
             self._stopping = True
             actors = list(reversed(self._actors))
             lanes = list(self._lanes.values())
         for actor in actors:
-            _inbox(actor).lane.queue.put(_Item(actor, pykka_messages._ActorStop()))  # pyright: ignore[reportPrivateUsage]
+            _inbox(actor).lane.put(Item(actor, pykka_messages._ActorStop()))  # pyright: ignore[reportPrivateUsage]
         for lane in lanes:
-            if lane.thread is not threading.current_thread():
-                lane.thread.join()
+            lane.thread.join()
         self._refuse_outstanding(self.refusal("the system"))
         atexit.unregister(self._at_exit)
 

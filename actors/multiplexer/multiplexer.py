@@ -29,9 +29,11 @@ from ...messages.ids import GlobalId, Nonce, PeekId
 from ...messages.responses import Frontiers, PeekResponse, PeekResult, Response, SubscribeResponse
 from ..controller.messages import Connect, FromReplica
 from ..dispatch.base import SystemActor
+from ..metrics.system import SystemMetrics
 from ..peeks.union import unite
 from ..settings import MAX_RESULT_SIZE, STASH_THRESHOLD, Settings
 from ..worker.messages import Barrier, BarrierReached, DataflowNumber, FromWorker, Joined, Tagged
+from ..worker.placement import Placement
 from ..worker.refusals import refusal
 from .frontiers import FrontierMerge
 from .subscribes import SubscribeMerge
@@ -40,18 +42,27 @@ Incarnation = tuple[GlobalId, DataflowNumber]
 
 
 class _OutstandingPeek:
-    """A peek and the workers' answers so far."""
+    """A peek and the workers' answers so far.
 
-    __slots__ = ("missing", "peek", "results")
+    Attributes:
+        since: when it came.
+        worked: the most seconds that a worker spent on it.
+    """
 
-    def __init__(self, peek: Peek, workers: int) -> None:
+    __slots__ = ("missing", "peek", "results", "since", "worked")
+
+    def __init__(self, peek: Peek, workers: int, since: float) -> None:
         self.peek = peek
         self.results: list[PeekResult | None] = [None] * workers
         self.missing = workers
+        self.since = since
+        self.worked = 0.0
 
 
 class Multiplexer(SystemActor):
     """Broadcasts commands, merges responses."""
+
+    is_brief: ClassVar = True
 
     handlers: ClassVar = {
         Hello: "hello",
@@ -70,9 +81,10 @@ class Multiplexer(SystemActor):
         BarrierReached: "barrier_reached",
     }
 
-    def __init__(self, workers: tuple[pykka.ActorRef[Any], ...]) -> None:
-        """``workers``: in order of their index."""
+    def __init__(self, workers: tuple[pykka.ActorRef[Any], ...], metrics: SystemMetrics | None = None) -> None:
+        """``workers``: in order of their index. ``metrics``: where it shows what it measures."""
         super().__init__()
+        self._figures = (metrics or SystemMetrics()).peeks(Placement.SOLO)
         self._workers = workers
         self._controller: pykka.ActorRef[Any] | None = None
         self._replica = ""
@@ -128,7 +140,7 @@ class Multiplexer(SystemActor):
         if command.uuid in self._peeks:
             self._tell(refusal("peek", f"peek {command.uuid} is outstanding already: every peek has its own uuid"))
             return
-        self._peeks[command.uuid] = _OutstandingPeek(command, len(self._workers))
+        self._peeks[command.uuid] = _OutstandingPeek(command, len(self._workers), self.services.clock.now())
         for worker in self._workers:
             worker.tell(command)
 
@@ -148,7 +160,7 @@ class Multiplexer(SystemActor):
         response = tagged.response
         match response:
             case PeekResponse():
-                answer = self._merge_peek(worker, response)
+                answer = self._merge_peek(worker, response, tagged.worked)
                 if answer is not None:
                     merged.append(answer)
             case Frontiers() if len(self._workers) > 1:
@@ -161,13 +173,15 @@ class Multiplexer(SystemActor):
                 # One worker speaks for all: the only one, or the one that owns a sink or tells of a refusal.
                 merged.append(response)
 
-    def _merge_peek(self, worker: int, response: PeekResponse) -> PeekResponse | None:
+    def _merge_peek(self, worker: int, response: PeekResponse, worked: float) -> PeekResponse | None:
         outstanding = self._peeks[response.uuid]
         outstanding.results[worker] = response.result
         outstanding.missing -= 1
+        outstanding.worked = max(outstanding.worked, worked)
         if outstanding.missing:
             return None
         del self._peeks[response.uuid]
+        self._figures.answered(self.services.clock.now() - outstanding.since, outstanding.worked)
         peek = outstanding.peek
         united = unite(
             [result for result in outstanding.results if result is not None],

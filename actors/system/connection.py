@@ -33,9 +33,12 @@ class Connection:
             PillionError: the request was refused.
             SystemStopped: the system was stopped.
         """
-        reply = self.send(make)
+        if self._closed.is_set():
+            raise SystemStopped
+        reply = self._dispatcher.reply()
+        request = make(reply)
         try:
-            return reply.get()
+            return self._dispatcher.wait_for(lambda: self._controller.tell(request), reply)
         except Exception:
             raise
         except BaseException as error:

@@ -1,0 +1,40 @@
+"""Ctrl-C while the main thread runs handlers."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType, TracebackType
+
+
+class InterruptsDeferred:
+    """Let Ctrl-C wait until the block has ended: raised inside of a handler it would leave an actor half changed.
+
+    On other threads than the main one it does nothing, because nothing is raised there.
+    """
+
+    __slots__ = ("_handler", "_interrupted_in")
+
+    def __init__(self) -> None:
+        self._handler: Callable[[int, FrameType | None], object] | None = None
+        self._interrupted_in: FrameType | None = None
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            handler = signal.getsignal(signal.SIGINT)
+            if callable(handler):
+                self._handler = handler
+                signal.signal(signal.SIGINT, self._interrupted)
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        self._interrupted_in = frame
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        handler = self._handler
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
+            if self._interrupted_in is not None:
+                handler(signal.SIGINT, self._interrupted_in)
