@@ -30,14 +30,14 @@ class Link:
         self.fellows: tuple[pykka.ActorRef[Any], ...] = (own,)
         """All workers of the runtime, in order, this one included."""
 
-    def respond(self, response: Response, incarnation: DataflowNumber = NO_INCARNATION) -> None:
-        """Answer at the end of the handler.
+    def respond(self, response: Response, incarnation: DataflowNumber = NO_INCARNATION, worked: float = 0.0) -> None:
+        """Answer at the end of the handler. ``worked``: seconds spent on the peek that it answers.
 
         Between ``Hello`` and ``InitializationComplete`` nothing is said: what there would be to say belongs to the
         previous connection, and what is kept reports anew.
         """
         if self._state.replay is None:
-            self._responses.append(Tagged(incarnation, response))
+            self._responses.append(Tagged(incarnation, response, worked))
 
     def flush(self) -> None:
         """Tell the multiplexer what was answered since the last flush."""

@@ -58,10 +58,12 @@ class Idle(Message, frozen=True, eq=False):
 
 
 class Tagged(Message, frozen=True, eq=False):
-    """A response and the incarnation of the collection that it is about (-1 where it is about none)."""
+    """A response and the incarnation of the collection that it is about (-1 where it is about none). ``worked``: the
+    seconds that this worker spent on the peek that it answers."""
 
     incarnation: DataflowNumber
     response: Response
+    worked: float = 0.0
 
 
 class FromWorker(Message, frozen=True, eq=False):

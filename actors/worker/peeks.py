@@ -19,6 +19,7 @@ from ...messages.plans import MapFilterProject
 from ...messages.responses import Canceled, PeekError, PeekResponse, PeekResult
 from ...messages.scalars import Literal
 from ...messages.types import ColumnType, SqlType
+from ..dispatch.services import Clock
 from ..peeks.builder import PeekResultBuilder
 from ..settings import MAX_RESULT_SIZE, SCAN_SLICE, STASH_THRESHOLD
 from ..storage.messages import CancelRead, ReadShard, ShardRead
@@ -33,14 +34,18 @@ _PROGRAMS = 256
 class Peeks:
     """The commands about peeks."""
 
-    def __init__(self, state: ComputeState, link: Link, trust: bool) -> None:
+    def __init__(self, state: ComputeState, link: Link, trust: bool, clock: Clock) -> None:
         self._state = state
         self._link = link
         self._trust = trust
+        self._now = clock.now
+        self._began = clock.now()
+        """Since when the present peek is worked on, had it been without pause."""
         self._programs: dict[tuple[MapFilterProject, tuple[SqlType, ...]], MfpProgram] = {}
 
     def peek(self, peek: Peek) -> None:
         """Answer a peek, or begin to."""
+        self._began = self._now()
         target = peek.target
         if isinstance(target, ShardTarget):
             self._read_shard(peek, target.id)
@@ -64,6 +69,7 @@ class Peeks:
         """Answer a peek with ``Canceled``, unless it is answered already."""
         pending = self._withdraw(command.uuid)
         if pending is not None:
+            self._began = self._now() - pending.worked
             self._respond(pending.peek, Canceled())
 
     def forget(self) -> None:
@@ -84,6 +90,7 @@ class Peeks:
 
     def index_dropped(self, id: GlobalId) -> None:
         """An index is gone: the peeks that wait for it wait in vain."""
+        self._began = self._now()
         for pending in self._state.queued_peeks.pop(id, ()):
             self._answer(pending.peek, PeekError(f"{id}: the index was dropped while the peek waited for it"))
 
@@ -92,6 +99,7 @@ class Peeks:
         scans = self._state.scans
         if scans:
             pending = scans.popleft()
+            self._began = self._now() - pending.worked
             if not self._go_on(pending):
                 scans.append(pending)
 
@@ -100,6 +108,7 @@ class Peeks:
         pending = self._state.peeks.get(message.token)
         if pending is None or pending.state is not PeekState.READING_SHARD:
             return
+        self._began = self._now()
         peek = pending.peek
         if message.error is not None:
             self._answer(peek, PeekError(message.error))
@@ -161,6 +170,7 @@ class Peeks:
             return True
         enough = found is not None and builder.add(found)
         if not enough and not scan.done:
+            pending.worked = self._now() - self._began
             return False
         self._answer(pending.peek, builder.result())
         return True
@@ -193,7 +203,7 @@ class Peeks:
 
     def _respond(self, peek: Peek, result: PeekResult) -> None:
         self._state.counters[PEEKS_ANSWERED] += 1
-        self._link.respond(PeekResponse(peek.uuid, result))
+        self._link.respond(PeekResponse(peek.uuid, result), worked=self._now() - self._began)
 
     def _withdraw(self, uuid: str) -> PendingPeek | None:
         """Stop working on a peek."""

@@ -13,6 +13,7 @@ from ...messages.commands import Command, InstanceConfig, Peek
 from ...messages.dataflows import RenderDataflow
 from ...messages.frontiers import Frontier
 from ...messages.ids import GlobalId, Nonce, PeekId
+from ..metrics.figures import WorkerFigures
 from ..peeks.builder import PeekResultBuilder
 from ..settings import Settings
 from .messages import DataflowNumber, Exchanged, SinkPart
@@ -97,12 +98,14 @@ class PeekState(enum.StrEnum):
 
 @dataclass(slots=True, eq=False)
 class PendingPeek:
-    """A peek that is not answered yet. ``scan`` and ``builder`` are set while it is scanning."""
+    """A peek that is not answered yet. ``scan`` and ``builder`` are set while it is scanning; ``worked`` are the
+    seconds that were spent on it so far."""
 
     peek: Peek
     state: PeekState
     scan: Scan | None = None
     builder: PeekResultBuilder | None = None
+    worked: float = 0.0
 
     def __lt__(self, other: PendingPeek) -> bool:
         """Whether it reads at an earlier time."""
@@ -126,6 +129,7 @@ class ComputeState:
         early: what fellow workers sent for dataflows that this worker has not been told to create yet.
         peeks: those that are not answered yet.
         counters: how often what happened.
+        figures: how long what took.
         queued_peeks: those that wait until an index seals their time, by index: a heap, the earliest time first.
         scans: those that read on at their turn.
     """
@@ -147,5 +151,6 @@ class ComputeState:
     )
     peeks: dict[PeekId, PendingPeek] = field(default_factory=dict[PeekId, PendingPeek])
     counters: Counter[str] = field(default_factory=Counter[str])
+    figures: WorkerFigures = field(default_factory=WorkerFigures)
     queued_peeks: dict[GlobalId, list[PendingPeek]] = field(default_factory=dict[GlobalId, list[PendingPeek]])
     scans: deque[PendingPeek] = field(default_factory=deque[PendingPeek])

@@ -65,7 +65,8 @@ class Stepping:
         if not ready:
             return
         clock = self._clock
-        end = clock.now() + state.settings.get(TURN_SECONDS)
+        now = clock.now()
+        end = now + state.settings.get(TURN_SECONDS)
         for _ in range(state.settings.get(TURN_STEPS)):
             running = ready[0]
             progressed = running.dataflow.step()
@@ -77,7 +78,10 @@ class Stepping:
                 self._settle(running)
                 if not ready:
                     return
-            if clock.now() >= end:
+            began, now = now, clock.now()
+            if progressed:
+                state.figures.steps.add(now - began)
+            if now >= end:
                 break
         # The next turn begins with another one, so that no dataflow waits for all of another's work.
         ready.rotate(-1)

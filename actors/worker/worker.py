@@ -29,6 +29,7 @@ from ...messages.frontiers import MINIMUM, Timestamp
 from ...messages.ids import GlobalId
 from ..dispatch.base import SystemActor
 from ..introspection.log import Introspection
+from ..metrics.system import SystemMetrics
 from ..settings import IDLE_SECONDS
 from ..storage.messages import Appended, ShardChanges, ShardRead, ShardSnapshot, SnapshotRefused, UpperMismatch
 from .appends import Appends
@@ -54,6 +55,7 @@ class Worker(SystemActor):
         placement: the role of its runtime.
         process_globals: whether it applies the settings of which the process has one value.
         trust: load the Python functions in plans, which runs code of whoever sent them.
+        metrics: where it shows what it measures.
     """
 
     handlers: ClassVar = {
@@ -91,15 +93,17 @@ class Worker(SystemActor):
         placement: Placement = Placement.SOLO,
         process_globals: ProcessGlobals = ProcessGlobals.APPLY,
         trust: bool = False,
+        metrics: SystemMetrics | None = None,
     ) -> None:
         super().__init__(worker=worker)
         self._process_globals = process_globals
         self.state = ComputeState(worker, placement)
+        (metrics or SystemMetrics()).add_worker(self.state)
         clock = self.services.clock
         self._link = Link(self.state, self.actor_ref, storage)
         self._feeds = Feeds(self.state, self._link)
         self._appends = Appends(self._link)
-        self._peeks = Peeks(self.state, self._link, trust)
+        self._peeks = Peeks(self.state, self._link, trust, clock)
         self._stepping = Stepping(self.state, self._link, self._peeks, clock)
         self._dataflows = Dataflows(self.state, self._link, self._feeds, self._appends, self._stepping, trust)
         self._reconciler = Reconciler(self.state, self._dataflows, self._stepping)

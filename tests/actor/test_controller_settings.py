@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from pillion.actors.testing.probe import Probe
 from pillion.messages.commands import InitializationComplete, Setting, UpdateConfiguration
 
 FLAG = "enable_compute_interactive_runtime"
+
+Start = Callable[..., "Bench"]
 
 
 class Bench:
@@ -53,8 +56,23 @@ class Bench:
         return sent
 
 
-def test_each_replica_is_sent_the_values_that_hold_for_it() -> None:
-    bench = Bench(peek_scan_slice=5)
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts a bench, with overrides of its first replica."""
+    benches: list[Bench] = []
+
+    def make(**overrides: Setting) -> Bench:
+        benches.append(Bench(**overrides))
+        return benches[-1]
+
+    yield make
+    for bench in benches:
+        assert bench.dispatcher.failure is None
+        bench.dispatcher.stop()
+
+
+def test_each_replica_is_sent_the_values_that_hold_for_it(start: Start) -> None:
+    bench = start(peek_scan_slice=5)
     assert bench.heard("a") == {"peek_scan_slice": 5}
     bench.configure(peek_scan_slice=10, max_result_size=20)
     assert bench.heard("a") == {"peek_scan_slice": 5, "max_result_size": 20}
@@ -64,8 +82,8 @@ def test_each_replica_is_sent_the_values_that_hold_for_it() -> None:
     assert [bench.settings(of)["peek_scan_slice"] for of in (None, "a", "b")] == [10, 5, 7]
 
 
-def test_an_override_that_was_removed_leaves_the_environment_s_value_and_then_the_default() -> None:
-    bench = Bench(peek_scan_slice=5)
+def test_an_override_that_was_removed_leaves_the_environment_s_value_and_then_the_default(start: Start) -> None:
+    bench = start(peek_scan_slice=5)
     bench.configure(peek_scan_slice=10)
     bench.heard("a")
     bench.configure("a", peek_scan_slice=None)
@@ -75,9 +93,9 @@ def test_an_override_that_was_removed_leaves_the_environment_s_value_and_then_th
 
 
 def test_an_override_that_does_not_parse_falls_back_to_the_environment_and_is_logged_once(
-    caplog: pytest.LogCaptureFixture,
+    start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bench = Bench(peek_routing="fast")
+    bench = start(peek_routing="fast")
     bench.configure(peek_routing="hinted")
     assert bench.heard("a") == {"peek_routing": "hinted"}
     assert bench.settings("a")["peek_routing"] == "hinted"
@@ -88,8 +106,8 @@ def test_an_override_that_does_not_parse_falls_back_to_the_environment_and_is_lo
     assert "replica=a" in said[0] and "'fast'" in said[0]
 
 
-def test_a_replica_that_connects_again_has_its_overrides_again() -> None:
-    bench = Bench()
+def test_a_replica_that_connects_again_has_its_overrides_again(start: Start) -> None:
+    bench = start()
     bench.configure(peek_scan_slice=10)
     bench.configure("a", peek_scan_slice=5)
     bench.heard("a")
@@ -101,9 +119,11 @@ def test_a_replica_that_connects_again_has_its_overrides_again() -> None:
     assert updates == [(("peek_scan_slice", 10),), (("peek_scan_slice", 5),)]
 
 
-def test_what_is_read_at_provisioning_takes_effect_then_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_is_read_at_provisioning_takes_effect_then_and_says_so(
+    start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.WARNING)
-    bench = Bench()
+    bench = start()
     bench.configure("a", **{FLAG: "on"})
     (said,) = [record.getMessage() for record in caplog.records]
     assert "takes effect when the replica is provisioned the next time" in said
@@ -120,16 +140,16 @@ def test_what_is_read_at_provisioning_takes_effect_then_and_says_so(caplog: pyte
     assert caplog.records == []
 
 
-def test_a_setting_of_the_system_is_not_for_one_replica() -> None:
-    bench = Bench()
+def test_a_setting_of_the_system_is_not_for_one_replica(start: Start) -> None:
+    bench = start()
     with pytest.raises(NotForOneReplica, match="'max_result_size' has one value for all replicas"):
         bench.configure("a", peek_scan_slice=1, max_result_size=5)
     assert bench.heard("a") == {}
     assert bench.settings("a") == bench.settings()
 
 
-def test_there_is_no_such_replica() -> None:
-    bench = Bench()
+def test_there_is_no_such_replica(start: Start) -> None:
+    bench = start()
     with pytest.raises(UnknownReplica, match="no replica 'c'; there is 'a', 'b'"):
         bench.configure("c", peek_scan_slice=1)
     with pytest.raises(UnknownReplica, match="no replica ''"):
