@@ -81,6 +81,7 @@ class Arrangement:
         "holds_moved",
         "layout",
         "oks",
+        "published",
         "readers",
         "types",
         "upper",
@@ -99,6 +100,13 @@ class Arrangement:
         self.holds_moved = False
         self._snapshot: Snapshot | None = None
         self._publications: tuple[Publication, ...] = ()
+        self.published = 0
+        """How many states were published."""
+
+    @property
+    def merges(self) -> int:
+        """How many merges of batches were completed."""
+        return self.oks.merges + self.errs.merges
 
     @property
     def since(self) -> Timestamp:
@@ -225,5 +233,6 @@ class Arrangement:
 
     def _publish(self) -> None:
         snapshot = self.snapshot()
+        self.published += 1
         for publication in self._publications:
             publication.replace(snapshot)

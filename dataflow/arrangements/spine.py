@@ -66,14 +66,16 @@ def _join(parts: Sequence[Batch]) -> Batch:
 
 
 class Spine:
-    """The batches of one arranged collection. ``batches`` is replaced, never changed: who took it may keep it."""
+    """The batches of one arranged collection. ``batches`` is replaced, never changed: who took it may keep it.
+    ``merges``: how many were completed."""
 
-    __slots__ = ("_merges", "batches", "layout", "since")
+    __slots__ = ("_merges", "batches", "layout", "merges", "since")
 
     def __init__(self, layout: Layout, since: Timestamp = 0) -> None:
         self.layout = layout
         self.since = since
         self.batches: tuple[Batch, ...] = ()
+        self.merges = 0
         # Under way, of older and larger batches first; they have no batch in common.
         self._merges: list[Merge] = []
 
@@ -122,6 +124,7 @@ class Spine:
         if merged is None:
             return
         self._merges.remove(merge)
+        self.merges += 1
         inputs = merge.batches
         at = self.batches.index(inputs[0])
         middle = (merged,) if len(merged) else ()
