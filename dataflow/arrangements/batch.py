@@ -25,6 +25,7 @@ from .updates import Updates, concat_updates, squeeze, sum_groups, take_numbers
 _HALF = np.uint64(32)
 _LOWER = np.uint64(0xFFFF_FFFF)
 _UPPER = np.uint64(0xFFFF_FFFF_0000_0000)
+_INT_UPPER, _INT_LOWER = int(_UPPER), int(_LOWER)
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,22 @@ class Layout:
     def key_of(self, columns: Sequence[Column]) -> tuple[Column, ...]:
         return tuple(columns[k] for k in self.key)
 
+    def order_numbers(self, columns: Sequence[Column], size: int) -> list[int]:
+        """The number by which each row is placed, of a few rows (see ``hashing.FEW``)."""
+        keys = row_hash_numbers([columns[k] for k in self.key], size)
+        if not self.rest:
+            return keys
+        rests = row_hash_numbers([columns[r] for r in self.rest], size)
+        return [key & _INT_UPPER | rest >> 32 for key, rest in zip(keys, rests, strict=True)]
+
     def order_of(self, columns: Sequence[Column], size: int) -> Hashes:
         """The number by which each row is placed."""
+        if size <= FEW:
+            return np.array(self.order_numbers(columns, size), np.uint64)
         key_columns = [columns[k] for k in self.key]
         if not self.rest:
             return row_hashes(key_columns, size)
         rest_columns = [columns[r] for r in self.rest]
-        if size <= FEW:
-            pairs = zip(row_hash_numbers(key_columns, size), row_hash_numbers(rest_columns, size), strict=True)
-            return np.array([key >> 32 << 32 | rest >> 32 for key, rest in pairs], np.uint64)
         order = row_hashes(key_columns, size)
         order &= _UPPER
         rest = row_hashes(rest_columns, size)
@@ -71,12 +79,33 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
     @staticmethod
     def build(layout: Layout, updates: Updates, lower: Timestamp, upper: Frontier, since: Timestamp = 0) -> Batch:
         """Sort and consolidate updates."""
-        if len(updates) == 1:
-            # A tick of one row is what everything waits for.
-            updates = updates if updates.diffs.item() else updates.slice(0, 0)
-            return Batch(layout, layout.order_of(updates.columns, len(updates)), updates, lower, upper, since)
-        order = layout.order_of(updates.columns, len(updates))
+        size = len(updates)
+        if size <= FEW:
+            numbers = layout.order_numbers(updates.columns, size)
+            order = np.array(numbers, np.uint64)
+            if len(set(numbers)) == size and 0 not in updates.diffs.tolist():
+                return Batch._distinct(layout, order, numbers, updates, lower, upper, since)
+        else:
+            order = layout.order_of(updates.columns, size)
         return Batch._sorted(layout, order, updates, None, lower, upper, since)
+
+    @staticmethod
+    def _distinct(
+        layout: Layout,
+        order: Hashes,
+        numbers: list[int],
+        updates: Updates,
+        lower: Timestamp,
+        upper: Frontier,
+        since: Timestamp,
+    ) -> Batch:
+        """Sort a few updates of rows that are all different: the output of a tick of one row, which everything waits
+        for. There is nothing to consolidate, and often they are in order."""
+        in_order = sorted(numbers)
+        if in_order != numbers:
+            rows = np.array([numbers.index(number) for number in in_order])
+            order, updates = order.take(rows), updates.take(rows)
+        return Batch(layout, order, updates, lower, upper, since)
 
     @staticmethod
     def _sorted(
@@ -132,10 +161,21 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
         order = cast(Any, self.order)  # NumPy's stubs lose the type of a search on the right
         return order.searchsorted(key_hashes & _UPPER), order.searchsorted(key_hashes | _LOWER, "right")
 
-    def range_of(self, key_hash: np.uint64) -> tuple[int, int]:
+    def range_of(self, key_hash: int) -> tuple[int, int]:
         """The range of rows that may have the key with this hash, as ``(begin, end)``."""
-        order = cast(Any, self.order)
-        return int(order.searchsorted(key_hash & _UPPER)), int(order.searchsorted(key_hash | _LOWER, "right"))
+        order = self.order
+        size = len(order)
+        half = key_hash >> 32
+        # Most batches are of a tick and hold no such key, or nothing else.
+        if not size or half < order.item(0) >> 32 or half > order.item(-1) >> 32:
+            return 0, 0
+        if order.item(0) >> 32 == order.item(-1) >> 32:
+            return 0, size
+        begin = int(order.searchsorted(np.uint64(half << 32)))
+        for end in range(begin, min(begin + 2, size)):
+            if order.item(end) >> 32 != half:
+                return begin, end
+        return begin, int(cast(Any, order).searchsorted(np.uint64(half << 32 | _INT_LOWER), "right"))
 
     def find(self, keys: Sequence[Column], key_hashes: Hashes) -> tuple[Indices, Indices]:
         """All pairs ``(i, row)`` for which key ``i`` equals the key of ``row``; a NULL equals a NULL."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...messages.frontiers import Frontier, Timestamp
 from ..columns.column import Column
-from ..columns.grouping import all_true, cluster, row_hashes, rows_equal
+from ..columns.grouping import all_true, cluster, row_hash_numbers, row_hashes, rows_equal_one
 from ..columns.hashing import Hashes
 from .batch import Batch, Layout, cut
 from .updates import Updates, concat_updates, error_messages, is_uniform, sum_groups, uniform
@@ -50,9 +50,10 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         Raises:
             NegativeMultiplicity: of one of these rows.
         """
-        hashes = row_hashes(keys, len(keys[0]) if keys else 1)
-        if len(hashes) == 1:
-            return self._lookup_one(keys, hashes[0], time)
+        size = len(keys[0]) if keys else 1
+        if size == 1:
+            return self._lookup_one(keys, time)
+        hashes = row_hashes(keys, size)
         parts: list[tuple[Hashes, Updates]] = []
         for batch in self.oks:
             _, rows = batch.find(keys, hashes)
@@ -60,19 +61,21 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
                 parts.append((batch.order.take(rows), batch.updates.take(rows)))
         return self._settle(*_gather(parts), len(parts), time) if parts else None
 
-    def _lookup_one(self, keys: Sequence[Column], key_hash: np.uint64, time: Timestamp) -> Updates | None:
+    def _lookup_one(self, keys: Sequence[Column], time: Timestamp) -> Updates | None:
         """The same for a single key: its rows are a range of every batch, so they are gathered as they lie, and
         compared with the key only then, all at once."""
+        (number,) = row_hash_numbers(keys, 1)
         parts: list[tuple[Hashes, Updates]] = []
         for batch in self.oks:
-            begin, end = batch.range_of(key_hash)
-            if begin < end:
+            begin, end = batch.range_of(number)
+            if end - begin == len(batch):
+                parts.append((batch.order, batch.updates))
+            elif begin < end:
                 parts.append((batch.order[begin:end], batch.updates.slice(begin, end)))
         if not parts:
             return None
         order, updates = _gather(parts)
-        rows = np.arange(len(order))
-        same = rows_equal(keys, np.zeros_like(rows), self.layout.key_of(updates.columns), rows)
+        same = rows_equal_one(self.layout.key_of(updates.columns), keys, len(order))
         if not all_true(same):
             order, updates = order[same], updates.filter(same)
         return self._settle(order, updates, len(parts), time) if len(order) else None
@@ -98,7 +101,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         """Visible columns of consolidated rows at one time, from rows that lie in so many batches, and their order."""
         # Rows of one batch at one time were consolidated when it was made.
         settled = parts == 1 and is_uniform(updates.times)
-        if (updates.times[0] if is_uniform(updates.times) else updates.times.max()) > time:
+        if (self.upper is None or self.upper > time + 1) and updates.times.max() > time:
             early = (updates.times <= time).nonzero()[0]
             if not len(early):
                 return None

@@ -175,15 +175,23 @@ def concat_updates(parts: Sequence[Updates]) -> Updates:
     first = parts[0]
     if len(parts) == 1:
         return first
-    columns = tuple(concat_columns([p.columns[i] for p in parts]) for i in range(len(first.columns)))
+    columns = tuple([concat_columns(some) for some in zip(*[p.columns for p in parts], strict=True)])
     return Updates(columns, _concat_numbers([p.times for p in parts]), _concat_numbers([p.diffs for p in parts]))
 
 
 def _concat_numbers(arrays: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    one = next((int(a[0]) for a in arrays if len(a)), None)
-    if one is not None and all(is_uniform(a) and (not len(a) or a[0] == one) for a in arrays):
-        return uniform(one, sum(len(a) for a in arrays))
-    return np.concatenate(arrays)
+    size = 0
+    one: int | None = None
+    for array in arrays:
+        if not len(array):
+            continue
+        number = array.item(0)
+        if one is None:
+            one = number
+        if number != one or not is_uniform(array):
+            return np.concatenate(arrays)
+        size += len(array)
+    return uniform(0 if one is None else one, size)
 
 
 def empty_updates(types: Sequence[SqlType]) -> Updates:

@@ -113,6 +113,14 @@ class ArrowColumn(Column):
         both_null = pc.and_(self.array.is_null(), other.array.is_null())
         return pc.or_(pc.fill_null(same, False), both_null).to_numpy(zero_copy_only=False)
 
+    def equal_one(self, one: Column) -> Mask:
+        assert isinstance(one, ArrowColumn), (self.type, one.type)
+        if len(self) == 1:
+            return self.equal(one)
+        value = one.array[0]
+        same = pc.equal(self.array, value) if value.is_valid else self.array.is_null()
+        return (pc.fill_null(same, False) if same.null_count else same).to_numpy(zero_copy_only=False)
+
     def sort_codes(self) -> Codes:
         if self.type is SqlType.NUMERIC:
             words = self.words()

@@ -72,6 +72,10 @@ class Column(abc.ABC):
     def equal(self, other: Column) -> Mask:
         """Row-wise equality as in grouping: NULL equals NULL, NaN equals NaN. Both columns have one type."""
 
+    def equal_one(self, one: Column) -> Mask:
+        """Where the value equals the only one of another column, as in grouping."""
+        return self.equal(one.take(np.zeros(len(self), np.intp)))
+
     @abc.abstractmethod
     def sort_codes(self) -> Codes:
         """Numbers that order like the values *within this column*; NaN is the greatest, NULL has any code."""

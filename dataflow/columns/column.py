@@ -117,7 +117,7 @@ def concat_columns(columns: Sequence[Column]) -> Column:
     if isinstance(first, FixedColumn):
         fixed = cast(Sequence[FixedColumn], columns)
         values = np.concatenate([c.values for c in fixed])
-        if all(c.valid is None for c in fixed):
+        if not [c for c in fixed if c.valid is not None]:
             return FixedColumn(first.type, values)
         valid = np.concatenate([np.ones(len(c), np.bool_) if c.valid is None else c.valid for c in fixed])
         return FixedColumn(first.type, values, valid)

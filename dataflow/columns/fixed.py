@@ -104,6 +104,10 @@ class FixedColumn(Column):
             return same & left
         return (same & left & right) | ~(left | right)
 
+    def equal_one(self, one: Column) -> Mask:
+        # NumPy compares an array with a single number in the same way.
+        return self.equal(one)
+
     def sort_codes(self) -> Codes:
         values = self.values
         if self.values.dtype.kind == "f":

@@ -91,6 +91,15 @@ def rows_equal(left: Columns, left_rows: Indices, right: Columns, right_rows: In
     return np.ones(len(left_rows), np.bool_) if result is None else result
 
 
+def rows_equal_one(columns: Columns, one: Columns, size: int) -> Mask:
+    """Whether each of ``size`` rows equals a single one."""
+    result: Mask | None = None
+    for column, value in zip(columns, one, strict=True):
+        same = column.equal_one(value)
+        result = same if result is None else result & same
+    return np.ones(size, np.bool_) if result is None else result
+
+
 def exact_codes(columns: Columns, rows: Indices) -> npt.NDArray[np.int64]:
     """Numbers that are equal exactly where these rows are; the slow and certain way, for rows whose hashes collide."""
     codes = np.zeros(len(rows), np.int64)
@@ -135,10 +144,43 @@ def cluster(
     if size < 2:
         return permutation, None
     sorted_order = order.take(permutation)
-    repeats = sorted_order[1:] == sorted_order[:-1]
+    repeats: Mask = sorted_order[1:] == sorted_order[:-1]
     if not np.count_nonzero(repeats):
         return permutation, None
     # Only rows in runs of one order value need a closer look; most often they are few.
+    pairs: Indices = repeats.nonzero()[0]
+    rows, next_rows = permutation.take(pairs), permutation.take(pairs + 1)
+    simultaneous: Mask | None = None
+    if times is not None and times.strides != (0,):
+        earlier, later = times.take(rows), times.take(next_rows)
+        if np.count_nonzero(earlier > later):
+            return _cluster_runs(columns, times, permutation, sorted_order, repeats)
+        simultaneous = earlier == later
+    if not all_true(rows_equal(columns, rows, columns, next_rows)):
+        return _cluster_runs(columns, times, permutation, sorted_order, repeats)
+    # As most often: what has one order value is equal, and in order of time already.
+    begins = np.ones(size, np.bool_)
+    if simultaneous is None:
+        np.logical_not(repeats, begins[1:])
+    else:
+        begins[pairs[simultaneous] + 1] = False
+    return permutation, begins.nonzero()[0]
+
+
+def _cluster_runs(
+    columns: Columns,
+    times: npt.NDArray[np.int64] | None,
+    permutation: Indices,
+    sorted_order: Hashes,
+    repeats: Mask,
+) -> tuple[Indices, Indices]:
+    """As :func:`cluster`, when there are runs of one order value that have to be brought in order.
+
+    Args:
+        permutation: sorts the order.
+        repeats: for every two neighbours in it, whether their order values are equal.
+    """
+    size = len(permutation)
     in_run = np.zeros(size, np.bool_)
     in_run[1:] = repeats
     in_run[:-1] |= repeats

@@ -108,6 +108,15 @@ def test_hash_equality_and_order_agree(given: tuple[SqlType, list[Any]]) -> None
 
 
 @given(typed_values())
+def test_equality_with_a_single_value(given: tuple[SqlType, list[Any]]) -> None:
+    type, values = given
+    column = column_from_values(values, type)
+    for position, value in enumerate(values):
+        equal = column.equal_one(column.slice(position, position + 1))
+        assert equal.tolist() == [key(other) == key(value) for other in values]
+
+
+@given(typed_values())
 def test_a_row_hashes_alone_as_among_others(given: tuple[SqlType, list[Any]]) -> None:
     type, values = given
     column = column_from_values(values, type)
