@@ -95,6 +95,10 @@ class Dispatcher(abc.ABC):
         """Stop the actors, newest first, and wait for their threads. Outstanding requests are refused with
         ``SystemStopped``. May be called again, and after a failure."""
 
+    @abc.abstractmethod
+    def mailbox_depths(self) -> dict[str, int]:
+        """How many messages wait, by the name of the queue that they wait in. For any thread, at any time."""
+
     # What actors need.
 
     @abc.abstractmethod

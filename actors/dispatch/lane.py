@@ -152,6 +152,11 @@ class Lane:
     def has_work(self) -> bool:
         return bool(self._items)
 
+    @property
+    def depth(self) -> int:
+        """How many messages wait."""
+        return len(self._items)
+
     def abort(self) -> None:
         """End the thread after the handler that is running."""
         self.aborted = True

@@ -355,6 +355,12 @@ class SimulatedDispatcher(Dispatcher):
         if not planned:
             self.fail(actor, StoppedFromOutside(type(actor).__name__))
 
+    def mailbox_depths(self) -> dict[str, int]:
+        depths = dict.fromkeys(self._names.values(), 0)
+        for channel in self._channels.values():
+            depths[self.name(channel.actor)] += len(channel.items)
+        return depths
+
     def stop(self) -> None:
         self._stopping = True
         for actor in list(reversed(self._actors)):

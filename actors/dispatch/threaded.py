@@ -250,6 +250,9 @@ class ThreadedDispatcher(Dispatcher):
         """Release an actor whose lane was aborted, on the lane's thread."""
         actor.release()
 
+    def mailbox_depths(self) -> dict[str, int]:
+        return {name: lane.depth for name, lane in self._lanes.copy().items() if lane.alive}
+
     def stop(self) -> None:
         if in_handler():
             raise WaitInHandler

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ..dispatch.base import Dispatcher
 from ..worker.placement import Placement
 from ..worker.state import ComputeState
 from .figures import PeekFigures
@@ -14,7 +17,9 @@ class SystemMetrics:
     at once or only grows, and a dictionary is copied before it is looked through.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, dispatcher: Dispatcher | None = None) -> None:
+        """``dispatcher``: what executes the actors; without it nobody knows how many messages wait."""
+        self._dispatcher = dispatcher
         self.workers: list[ComputeState] = []
         """Of every runtime, in the order in which they were made."""
         self.peeks_of: dict[Placement, PeekFigures] = {}
@@ -27,6 +32,10 @@ class SystemMetrics:
     def peeks(self, placement: Placement) -> PeekFigures:
         """The figures of the peeks that this runtime answers."""
         return self.peeks_of.setdefault(placement, PeekFigures())
+
+    def mailbox_depths(self) -> Mapping[str, int]:
+        """How many messages wait in each lane, by its name."""
+        return {} if self._dispatcher is None else self._dispatcher.mailbox_depths()
 
     def runtime(self, placement: Placement) -> list[ComputeState]:
         """The workers of one runtime, in order."""

@@ -8,6 +8,7 @@ from typing import Any
 import pykka
 
 from ..dispatch.base import Dispatcher
+from ..metrics.system import SystemMetrics
 from ..worker.worker import Worker
 from .multiplexer import Multiplexer
 
@@ -32,6 +33,7 @@ class Replica:
         trust: bool = False,
         lane: str | None = None,
         worker_lane: str | None = None,
+        metrics: SystemMetrics | None = None,
     ) -> Replica:
         """Start a replica with one runtime.
 
@@ -41,9 +43,15 @@ class Replica:
             trust: load the Python functions in plans, which runs code of whoever sent them.
             lane: of the multiplexer.
             worker_lane: of the worker, when there is one only; several workers have a thread each.
+            metrics: where its actors show what they measure.
         """
         if workers < 1:
             raise ValueError(f"a replica has at least 1 worker, not {workers}")
         alone = worker_lane if workers == 1 else None
-        started = tuple([dispatcher.start(Worker, index, storage, trust=trust, lane=alone) for index in range(workers)])
-        return Replica(dispatcher.start(Multiplexer, started, lane=lane), started)
+        started = tuple(
+            [
+                dispatcher.start(Worker, index, storage, trust=trust, metrics=metrics, lane=alone)
+                for index in range(workers)
+            ]
+        )
+        return Replica(dispatcher.start(Multiplexer, started, metrics, lane=lane), started)

@@ -153,6 +153,16 @@ class ActorSystem:
         """
         return self._connection.ask(lambda reply: ReadSettings(replica=replica, reply=reply))
 
+    def metrics(self) -> str:
+        """What the system measures of itself, as text that Prometheus reads; ``docs/metrics.md`` lists the metrics.
+
+        Never waits for the system, however busy it is, and works after it has failed or stopped.
+        """
+        # Here, because importing what writes this text takes longer than starting a system.
+        from ..metrics.exposition import exposition
+
+        return exposition(self._running.metrics)
+
     # Making collections
 
     def create_table(

@@ -12,6 +12,7 @@ from ..controller.controller import Controller
 from ..controller.messages import AddReplica
 from ..dispatch.base import Dispatcher
 from ..dispatch.threaded import ThreadedDispatcher
+from ..metrics.system import SystemMetrics
 from ..multiplexer.replica import Replica
 from ..requests import Configure
 from ..storage.storage import Storage
@@ -22,10 +23,11 @@ _CORE = "core"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A system that runs: what executes it, and whom to ask."""
+    """A system that runs: what executes it, whom to ask, and what its actors measure."""
 
     dispatcher: Dispatcher
     controller: pykka.ActorRef[Any]
+    metrics: SystemMetrics
 
     def stop(self) -> None:
         """Stop every actor, and wait for the threads. May be called again."""
@@ -37,6 +39,7 @@ def start(
 ) -> Running:
     """Start the storage, the controller and one replica with so many workers; on threads, unless told otherwise."""
     dispatcher = dispatcher or ThreadedDispatcher()
+    metrics = SystemMetrics(dispatcher)
     try:
         # In one process everybody is the application, so functions in plans are its own.
         # The storage works long when it deletes by a condition: on a thread of its own it delays no read.
@@ -45,9 +48,9 @@ def start(
         if settings:
             # Before there is a replica: some are read when one is provisioned.
             controller.tell(Configure(updates=settings, reply=dispatcher.reply()))
-        replica = Replica.start(dispatcher, storage, workers, trust=True, lane=_CORE)
+        replica = Replica.start(dispatcher, storage, workers, trust=True, lane=_CORE, metrics=metrics)
         controller.tell(AddReplica("r1", replica.endpoint))
     except BaseException:
         dispatcher.stop()
         raise
-    return Running(dispatcher, controller)
+    return Running(dispatcher, controller, metrics)
