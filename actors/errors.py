@@ -98,6 +98,15 @@ class NotForOneReplica(PillionError, ValueError):
         self.setting = setting
 
 
+class ReplicaDown(PillionError):
+    """The replica, a process of its own, cannot be reached. Tables take writes meanwhile, and reads are answered again
+    once it is back."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the replica cannot be reached, so nothing can be read: {reason}")
+        self.reason = reason
+
+
 class UnknownCollection(PillionError, LookupError):
     """No collection has this id: it never existed, or it was dropped."""
 

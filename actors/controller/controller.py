@@ -41,7 +41,7 @@ from .configuration import Configuration
 from .definitions import Definitions
 from .explanation import explain
 from .held_reads import HeldReads
-from .messages import AddReplica, CompactNow, Connect, FromReplica, ReplicaLost
+from .messages import AddReplica, CompactNow, Connect, FromReplica, ReplicaLost, ReplicaUnavailable
 from .reads import Reads, TimedOut
 from .replica import ReplicaState
 from .state import ControllerState
@@ -85,6 +85,7 @@ class Controller(SystemActor):
         FromReplica: "from_replica",
         AddReplica: "add_replica",
         ReplicaLost: "replica_lost",
+        ReplicaUnavailable: "replica_unavailable",
         TimedOut: "timed_out",
         CompactNow: "compact",
     }
@@ -195,6 +196,15 @@ class Controller(SystemActor):
         replica = self._state.replicas.get(message.replica)
         if replica is not None:
             self._connect(replica)
+
+    def replica_unavailable(self, message: ReplicaUnavailable) -> None:
+        replica = self._state.replicas.get(message.replica)
+        if replica is None:
+            return
+        replica.unavailable = message.reason
+        down = self._state.down
+        if down is not None:
+            self._reads.refuse_all(down)
 
     def _connect(self, replica: ReplicaState) -> None:
         """Tell a replica everything that it should be running, and ask again for what is outstanding."""

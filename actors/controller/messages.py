@@ -46,9 +46,18 @@ class AddReplica(Message, frozen=True, eq=False):
 
 
 class ReplicaLost(Message, frozen=True, eq=False):
-    """To the controller: the connection broke. It connects again with a fresh nonce and replays its history."""
+    """To the controller: the connection broke, and there is another one. It connects again with a fresh nonce and
+    replays its history."""
 
     replica: str
+
+
+class ReplicaUnavailable(Message, frozen=True, eq=False):
+    """To the controller: the replica is not connected and may not be for long. What waits for it is refused, as are
+    reads to come, until :class:`ReplicaLost` tells that there is a connection again. ``reason``: a sentence."""
+
+    replica: str
+    reason: str
 
 
 class CompactNow(Message, frozen=True, eq=False):

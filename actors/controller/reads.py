@@ -18,7 +18,7 @@ from ...messages.commands import (
     ShardTarget,
 )
 from ...messages.dataflows import CopyTo
-from ...messages.errors import CollectionError
+from ...messages.errors import CollectionError, PillionError
 from ...messages.frontiers import Timestamp, is_sealed, show_frontier
 from ...messages.ids import GlobalId, PeekId
 from ...messages.plans import MapFilterProject
@@ -100,8 +100,11 @@ class Reads:
 
         Raises:
             NotReadableError, NotYetReadable: not at the ``as_of`` asked for.
+            ReplicaDown: there is nobody to read it, and may not be for long.
         """
         state = self._state
+        if state.down is not None:
+            raise state.down
         if state.introspection and not state.introspection.isdisjoint(ids) and read.as_of is None:
             return self._select_fresh(ids)
         return state.select(read.isolation, read.as_of, ids)
@@ -258,6 +261,9 @@ class Reads:
 
     def wait(self, id: GlobalId, time: Timestamp, reply: OneShot[Any], answer: Any) -> None:
         """Resolve ``reply`` when the collection is sealed at ``time``: with ``answer``, or with its upper if None."""
+        if self._state.down is not None:
+            reply.refuse(self._state.down)
+            return
         self._waits.append((id, time, reply, answer))
         self.advanced()
 
@@ -288,6 +294,15 @@ class Reads:
         if any(wait[2] is request for wait in self._waits):
             self._waits = [wait for wait in self._waits if wait[2] is not request]
             request.refuse(Canceled())
+
+    def refuse_all(self, error: PillionError) -> None:
+        """Nobody is there who could answer."""
+        for read in list(self._outstanding.values()):
+            self._end(read)
+            read.reply.refuse(error)
+        waits, self._waits = self._waits, []
+        for _, _, reply, _ in waits:
+            reply.refuse(error)
 
     def timed_out(self, message: TimedOut) -> None:
         read = message.read

@@ -18,16 +18,18 @@ class ReplicaState:
 
     Attributes:
         uppers: the write frontiers that it reported on this connection. What it did not report has the minimum one.
+        unavailable: why it cannot be reached, when nobody should wait for it.
         overrides: the settings that it has for itself.
         provisioned_with: the settings that were read when it was provisioned.
     """
 
-    __slots__ = ("endpoint", "name", "nonce", "overrides", "provisioned_with", "uppers")
+    __slots__ = ("endpoint", "name", "nonce", "overrides", "provisioned_with", "unavailable", "uppers")
 
     def __init__(self, name: str, endpoint: pykka.ActorRef[Any]) -> None:
         self.name = name
         self.endpoint = endpoint
         self.nonce: Nonce = ""
+        self.unavailable: str | None = None
         self.uppers: dict[GlobalId, Frontier] = {}
         self.overrides = Overrides({}, lambda problem: None)
         self.provisioned_with: dict[str, Setting] = {}
@@ -35,6 +37,7 @@ class ReplicaState:
     def connected(self, nonce: Nonce) -> None:
         """A new connection: what was reported on older ones counts no more."""
         self.nonce = nonce
+        self.unavailable = None
         self.uppers.clear()
 
     def send(self, command: Command) -> None:

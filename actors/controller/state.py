@@ -13,7 +13,7 @@ from ...messages.errors import NotReadableError
 from ...messages.frontiers import MINIMUM, Frontier, Timestamp, maximum
 from ...messages.history import CommandHistory
 from ...messages.ids import GlobalId
-from ..errors import UnknownCollection
+from ..errors import ReplicaDown, UnknownCollection
 from ..requests import Isolation
 from ..storage.messages import CompactShard
 from .catalog import Catalog
@@ -63,6 +63,12 @@ class ControllerState:
         """Tell every replica that is connected."""
         for replica in self.replicas.values():
             replica.send(command)
+
+    @property
+    def down(self) -> ReplicaDown | None:
+        """Why nothing can be read now: no replica can be reached, and there is one."""
+        reasons = [replica.unavailable for replica in self.replicas.values()]
+        return ReplicaDown("; ".join(filter(None, reasons))) if reasons and all(reasons) else None
 
     # --- Frontiers -----------------------------------------------------------------------------------------------
 

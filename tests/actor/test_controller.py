@@ -10,11 +10,19 @@ import pykka
 import pytest
 
 from pillion.actors.controller.controller import Controller
-from pillion.actors.controller.messages import AddReplica, Connect, FromReplica, ReplicaLost
+from pillion.actors.controller.messages import AddReplica, Connect, FromReplica, ReplicaLost, ReplicaUnavailable
 from pillion.actors.dispatch.oneshot import OneShot, Stream
 from pillion.actors.dispatch.simulated import SimulatedDispatcher
 from pillion.actors.errors import Canceled as RequestCanceled
-from pillion.actors.errors import DuplicateName, NotYetReadable, ReadTimeout, RejectedData, StillUsed, UnknownCollection
+from pillion.actors.errors import (
+    DuplicateName,
+    NotYetReadable,
+    ReadTimeout,
+    RejectedData,
+    ReplicaDown,
+    StillUsed,
+    UnknownCollection,
+)
 from pillion.actors.requests import (
     Cancel,
     Commit,
@@ -518,6 +526,34 @@ def test_after_a_reconnect_nothing_compacts_before_it_is_sealed_again(bench: Ben
     assert bench.let_compact() == []
     bench.sealed(index, 4)
     assert bench.let_compact() == [AllowCompaction(index, 3)]
+
+
+def test_nobody_waits_for_a_replica_that_cannot_be_reached(bench: Bench) -> None:
+    table = bench.table()
+    index = bench.index(table)
+    read = bench.send(PeekIndex, index=index)
+    query = bench.send(Query, relation=Distinct(Get(table), (ColumnRef(0),)), schema=SCHEMA)
+    wait = bench.send(WaitUntilReadable, id=index)
+    bench.dispatcher.run()
+    bench.controller.tell(ReplicaUnavailable("r", "tcp://h:1: nobody listens"))
+    for reply in (read, query, wait):
+        with pytest.raises(ReplicaDown, match=r"cannot be reached, so nothing can be read: tcp://h:1: nobody listens"):
+            reply.get()
+    for later in (PeekIndex, WaitUntilReadable):
+        with pytest.raises(ReplicaDown):
+            bench.ask(later, **({"index": index} if later is PeekIndex else {"id": index}))
+    # Tables are the system's own.
+    bench.commit(1)
+    bench.dispatcher.run()
+    bench.replica.take_all()
+    bench.controller.tell(ReplicaLost("r"))
+    commands = bench.connected()
+    assert [c.dataflow.export_ids for c in commands if isinstance(c, CreateDataflow)] == [(index,)]
+    again = bench.send(PeekIndex, index=index)
+    bench.dispatcher.run()
+    peek = bench.replica.expect(Peek)
+    bench.respond(PeekResponse(peek.uuid, rows(7)))
+    assert again.get().blocks[0].columns.column(0).to_pylist() == [7]
 
 
 def test_settings_reach_the_replica_and_those_that_come_later(bench: Bench) -> None:
