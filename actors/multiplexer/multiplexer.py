@@ -26,7 +26,7 @@ from ...messages.commands import (
 )
 from ...messages.dataflows import Subscribe
 from ...messages.ids import GlobalId, Nonce, PeekId
-from ...messages.responses import Frontiers, PeekResponse, PeekResult, Response, SubscribeResponse
+from ...messages.responses import Canceled, Frontiers, PeekResponse, PeekResult, Response, SubscribeResponse
 from ..controller.messages import Connect, FromReplica
 from ..dispatch.base import SystemActor
 from ..metrics.system import SystemMetrics
@@ -181,7 +181,6 @@ class Multiplexer(SystemActor):
         if outstanding.missing:
             return None
         del self._peeks[response.uuid]
-        self._figures.answered(self.services.clock.now() - outstanding.since, outstanding.worked)
         peek = outstanding.peek
         united = unite(
             [result for result in outstanding.results if result is not None],
@@ -190,6 +189,8 @@ class Multiplexer(SystemActor):
             self._settings.get(MAX_RESULT_SIZE),
             self._settings.get(STASH_THRESHOLD),
         )
+        if not isinstance(united, Canceled):
+            self._figures.answered(self.services.clock.now() - outstanding.since, outstanding.worked)
         return PeekResponse(response.uuid, united)
 
     def _merge_frontiers(self, worker: int, incarnation: DataflowNumber, response: Frontiers) -> Frontiers | None:
