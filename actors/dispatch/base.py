@@ -71,8 +71,14 @@ class Dispatcher(abc.ABC):
         """A future to put into a request; the actor that has the answer resolves it."""
 
     @abc.abstractmethod
-    def wait_for(self, send: Callable[[], object], reply: OneShot[T], timeout: float | None = None) -> T:
+    def wait_for(
+        self, send: Callable[[], object], reply: OneShot[T], timeout: float | None = None, *, hurried: bool = False
+    ) -> T:
         """Send what ``reply`` answers, and wait for it, on a thread of the application.
+
+        Args:
+            timeout: seconds to wait.
+            hurried: whether somebody else keeps a deadline for it, so that this thread must not be busy.
 
         Raises:
             pykka.Timeout: it took longer than ``timeout`` seconds.
@@ -140,6 +146,11 @@ class SystemActor(pykka.Actor):
 
     is_brief: ClassVar[bool] = False
     """Whether no handler ever works long, so that any thread that told it something may run its handlers."""
+
+    def takes_little(self, message: Any) -> bool:
+        """Whether handling this message is work of less than a millisecond or so, so that a thread of the application
+        that waits may do it: an interruption or a deadline of that thread waits until it is done."""
+        return self.is_brief
 
     dispatcher: Dispatcher
     services: Services

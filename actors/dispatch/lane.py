@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from .threaded import ThreadedDispatcher
 
 BRISK = 0.001
-"""Seconds. Whoever waits for an answer runs no lane that took longer for a message lately: an interruption would have
-to wait as long, and a deadline would pass."""
+"""Seconds. A lane that took longer for a message lately is left to its own thread by those who wait for an answer: an
+interruption of theirs would have to wait as long."""
 
 START = object()
 """The first message of each actor."""
@@ -92,7 +92,7 @@ class Lane:
     Attributes:
         append: put an item; then, if ``idle``, call :meth:`wake`.
         brief: none of its actors ever works long.
-        brisk: it has not worked long lately.
+        brisk: it has not worked long lately: whoever waits may handle here what takes little.
     """
 
     def __init__(self, name: str, dispatcher: ThreadedDispatcher, lock: threading.RLock) -> None:
@@ -163,22 +163,22 @@ class Lane:
         self.ring()
 
     def attend(self, reply: OneShot[Any] | None = None) -> bool:
-        """Handle what waits until nothing does or ``reply`` is set, unless another thread is at it. Whether this one
-        was."""
-        handled = False
+        """Handle what waits until nothing does or ``reply`` is set, unless another thread is at it. Whether anything
+        was handled."""
+        handled = attended = False
         while self._turn.acquire(blocking=False):
-            handled = True
+            attended = True
             self.idle = False
             try:
-                self._drain(reply)
+                progressed = self._drain(reply)
             finally:
                 self.idle = True
                 self._turn.release()
-            if reply is not None and reply.is_set:
+            handled |= progressed
+            # Whoever put something in the meantime relied on this one.
+            if not progressed or not self._items or self.aborted or (reply is not None and reply.is_set):
                 break
-            if not self._items or self.aborted:
-                break
-        if handled and threading.current_thread() is not self.thread:
+        if attended and threading.current_thread() is not self.thread:
             self.ring()
         return handled
 
@@ -189,16 +189,17 @@ class Lane:
         heapq.heappush(self._timers, timer)
         return timer
 
-    def _drain(self, reply: OneShot[Any] | None) -> None:
+    def _drain(self, reply: OneShot[Any] | None) -> bool:
         items, timers, pending = self._items, self._timers, _here.pending
         assert pending is not None, "only who can attend to what handlers tell runs handlers"
+        visits = _here.waits and not self.brief
         now = self._dispatcher.services.clock.now
         begin, count = now(), 0
         while not self.aborted:
             # Timers come before what waits in the queue: a lane that is never idle has timers, too.
-            item = self._due(now()) if timers else None
+            item = self._due(now()) if timers and not visits else None
             if item is None:
-                if not items:
+                if not items or (visits and not _takes_little(items[0])):
                     break
                 item = items.popleft()
             count += 1
@@ -219,6 +220,7 @@ class Lane:
                 break
         if count and not self.brief:
             self.brisk = now() - begin < BRISK * count
+        return count > 0
 
     def _due(self, now: float) -> Item | None:
         """The message of a timer whose moment has come."""
@@ -307,6 +309,10 @@ class Lane:
                 while self._items:
                     self._handle(self._items.popleft())
         return self._ended
+
+
+def _takes_little(item: Item) -> bool:
+    return item.message is not START and item.actor.takes_little(item.message)
 
 
 def _resolve(reply: pykka.Future[Any], value: object) -> None:

@@ -308,7 +308,9 @@ class SimulatedDispatcher(Dispatcher):
             reply.refuse(self.refusal("the system"))
         return reply
 
-    def wait_for(self, send: Callable[[], object], reply: OneShot[T], timeout: float | None = None) -> T:
+    def wait_for(
+        self, send: Callable[[], object], reply: OneShot[T], timeout: float | None = None, *, hurried: bool = False
+    ) -> T:
         send()
         return reply.get(timeout=timeout)
 

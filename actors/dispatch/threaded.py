@@ -103,7 +103,7 @@ class _Reply(OneShot[T]):
 
     def get(self, *, timeout: float | None = None) -> T:
         if self._dispatcher is not None and not self.is_set:
-            self._dispatcher.attend(None, self)
+            self._dispatcher.attend(None, self, hurried=timeout is not None)
         return super().get(timeout=timeout)
 
 
@@ -175,33 +175,40 @@ class ThreadedDispatcher(Dispatcher):
             reply.refuse(self.refusal("the system"))
         return reply
 
-    def wait_for(self, send: Callable[[], object], reply: OneShot[T], timeout: float | None = None) -> T:
+    def wait_for(
+        self, send: Callable[[], object], reply: OneShot[T], timeout: float | None = None, *, hurried: bool = False
+    ) -> T:
         if not reply.is_set:
-            self.attend(send, reply)
-        return reply.get(timeout=timeout)
+            self.attend(send, reply, hurried=hurried or timeout is not None)
+        return OneShot[T].get(reply, timeout=timeout)
 
-    def attend(self, send: Callable[[], object] | None, reply: OneShot[Any]) -> None:
+    def attend(self, send: Callable[[], object] | None, reply: OneShot[Any], *, hurried: bool = False) -> None:
         """Send something, and handle what waits until a reply is set, or nothing waits that others are not at.
 
         An application's thread that would only wait does this: two or more switches between threads take longer than
         what they hand over.
+
+        Args:
+            hurried: handle only what is certain to be brief; there is a deadline.
 
         Raises:
             WaitInHandler: called inside of a handler, which never waits.
         """
         if in_handler():
             raise WaitInHandler
+
+        def may(lane: Lane) -> bool:
+            return lane.brief or (lane.brisk and not hurried)
+
         with InterruptsDeferred(), attending() as pending:
             if send is not None:
                 send()
             while not reply.is_set:
                 if pending:
                     lane = pending.pop(0)
-                    if lane.brisk:
-                        lane.attend(reply)
-                    else:
+                    if not may(lane) or not lane.attend(reply):
                         lane.ring()
-                elif not any(lane.has_work and lane.brisk and lane.attend(reply) for lane in self._attendable):
+                elif not any(lane.has_work and may(lane) and lane.attend(reply) for lane in self._attendable):
                     return
 
     def stream(self) -> Stream[Any]:

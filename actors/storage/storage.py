@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pykka
 
@@ -13,7 +13,7 @@ from ...messages.ids import GlobalId
 from ...messages.types import Schema
 from ..dispatch.base import SystemActor
 from ..errors import UnknownCollection
-from ..requests import Committed
+from ..requests import Change, Committed, Delete, DeleteKeys, DeleteWhere, Insert, UpdateWhere, Upsert
 from .messages import (
     Appended,
     AppendRows,
@@ -39,6 +39,8 @@ from .shard import Shard, Timeline, share
 from .subscribers import Following, Subscribers
 from .transaction import draft_transaction
 
+_FEW_ROWS = 10_000
+"""Changes of no more of them are soon written."""
 _FIRST_UPPER: Timestamp = 1
 """Tables are sealed at time 0, and empty then."""
 
@@ -84,6 +86,9 @@ class Storage(SystemActor):
         self._reads: dict[GlobalId, list[ReadShard]] = {}
         """Reads at times that are not sealed, by shard."""
         self._maintaining = False
+
+    def takes_little(self, message: Any) -> bool:
+        return message.__class__ is CommitTables and all(map(_is_small, message.changes))
 
     # --- Shards --------------------------------------------------------------------------------------------------
 
@@ -305,3 +310,12 @@ def _check_append(shard: Shard, schema: Schema, updates: Updates, upper: Timesta
             raise WriteBehindUpperError(shard.id, first, shard.upper)
         if last >= upper:
             raise ProtocolError(f"a row at time {last} is not before the new upper {upper}", shard.id)
+
+
+def _is_small(change: Change) -> bool:
+    """Whether few rows are looked at."""
+    match change:
+        case Insert(_, columns) | Upsert(_, columns) | Delete(_, columns) | DeleteKeys(_, columns):
+            return len(columns[0]) <= _FEW_ROWS
+        case DeleteWhere() | UpdateWhere():
+            return False

@@ -11,7 +11,7 @@ import pykka
 from ..dispatch.base import Dispatcher
 from ..dispatch.oneshot import OneShot, Stream
 from ..errors import SystemFailed, SystemStopped
-from ..requests import Cancel, Request
+from ..requests import Cancel, Read, Request
 
 
 class Connection:
@@ -38,7 +38,8 @@ class Connection:
         reply = self._dispatcher.reply()
         request = make(reply)
         try:
-            return self._dispatcher.wait_for(lambda: self._controller.tell(request), reply)
+            hurried = isinstance(request, Read) and request.timeout is not None
+            return self._dispatcher.wait_for(lambda: self._controller.tell(request), reply, hurried=hurried)
         except Exception:
             raise
         except BaseException as error:

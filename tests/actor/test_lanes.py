@@ -90,6 +90,9 @@ class Clerk(SystemActor):
         self.at_work = False
         self.counts: list[Count] = []
 
+    def takes_little(self, message: Any) -> bool:
+        return not isinstance(message, Wait)
+
     def where(self, message: Where) -> None:
         message.reply.resolve(threading.current_thread())
 
@@ -168,6 +171,32 @@ def test_a_lane_that_took_long_keeps_its_work_to_its_own_thread() -> None:
     settled(dispatcher, "slow")
     assert where(dispatcher, clerk) is threading.current_thread()
     dispatcher.stop()
+
+
+def test_a_thread_that_waits_leaves_what_may_take_long(dispatcher: ThreadedDispatcher) -> None:
+    clerk = dispatcher.start(Clerk, lane="mixed")
+    settled(dispatcher, "mixed")
+    entered, gate = threading.Event(), threading.Event()
+    reply: OneShot[threading.Thread] = dispatcher.reply()
+
+    def send() -> None:
+        clerk.tell(Wait(entered, gate))
+        clerk.tell(Where(reply))
+
+    opener = threading.Thread(target=lambda: entered.wait() and gate.set())
+    opener.start()
+    assert dispatcher.wait_for(send, reply).name == "pillion-mixed"
+    opener.join()
+
+
+def test_a_thread_with_a_deadline_leaves_all_but_brief_handlers(dispatcher: ThreadedDispatcher) -> None:
+    clerk, brief = dispatcher.start(Clerk, lane="long"), dispatcher.start(BriefClerk, lane="brief")
+    settled(dispatcher, "long", "brief")
+    reply: OneShot[threading.Thread] = dispatcher.reply()
+    assert dispatcher.wait_for(lambda: clerk.tell(Where(reply)), reply, 30).name == "pillion-long"
+    settled(dispatcher, "long", "brief")
+    soon: OneShot[threading.Thread] = dispatcher.reply()
+    assert dispatcher.wait_for(lambda: brief.tell(Where(soon)), soon, 30) is threading.current_thread()
 
 
 def test_a_lane_runs_brief_handlers_of_others_after_its_own(dispatcher: ThreadedDispatcher) -> None:
