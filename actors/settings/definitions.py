@@ -6,7 +6,7 @@ import enum
 from typing import Any
 
 from .config import Config, Scope
-from .parsing import count, flag, one_of, seconds, size
+from .parsing import count, flag, fraction, one_of, seconds, size, up_to
 
 
 class PeekRouting(enum.StrEnum):
@@ -66,6 +66,50 @@ SWITCH_INTERVAL = Config(
     seconds,
     "seconds; sys.setswitchinterval of the process; 0 leaves it alone",
 )
+GC_THRESHOLD = Config(
+    "process_gc_threshold",
+    0,
+    Scope.REPLICA,
+    size,
+    "containers; gc.set_threshold of the youngest generation; 0 leaves it alone",
+)
+GC_FREEZE = Config(
+    "process_gc_freeze",
+    False,
+    Scope.REPLICA,
+    flag,
+    "on or off; whether garbage collections leave out the objects that there are when it is turned on",
+)
+ARROW_CPU_THREADS = Config(
+    "process_arrow_cpu_threads", 0, Scope.REPLICA, size, "threads of Arrow for computing; 0 leaves them alone"
+)
+ARROW_IO_THREADS = Config(
+    "process_arrow_io_threads", 0, Scope.REPLICA, size, "threads of Arrow for files; 0 leaves them alone"
+)
+MEMORY_LIMIT = Config(
+    "process_memory_limit",
+    0,
+    Scope.REPLICA,
+    size,
+    "bytes of memory beyond which a process refuses writes and new indexes; 0: process_memory_fraction decides",
+)
+MEMORY_FRACTION = Config(
+    "process_memory_fraction",
+    0.9,
+    Scope.REPLICA,
+    fraction,
+    "part of the memory of the machine, or of its control group, that a process may have; 0: there is no limit",
+)
+CORE_AFFINITY = Config(
+    "worker_core_affinity", False, Scope.REPLICA, flag, "on or off; whether each worker's thread has a core of its own"
+)
+MAINTENANCE_NICENESS = Config(
+    "maintenance_niceness",
+    5,
+    Scope.REPLICA,
+    up_to(19),
+    "nice value of the maintenance runtime's threads where there are two runtimes; it can be raised, not lowered",
+)
 
 CONFIGS: tuple[Config[Any], ...] = (
     ENABLE_COMPUTE_INTERACTIVE_RUNTIME,
@@ -79,6 +123,14 @@ CONFIGS: tuple[Config[Any], ...] = (
     IDLE_SECONDS,
     IDLE_SLICE,
     SWITCH_INTERVAL,
+    GC_THRESHOLD,
+    GC_FREEZE,
+    ARROW_CPU_THREADS,
+    ARROW_IO_THREADS,
+    MEMORY_LIMIT,
+    MEMORY_FRACTION,
+    CORE_AFFINITY,
+    MAINTENANCE_NICENESS,
 )
 """In the order in which they are documented."""
 

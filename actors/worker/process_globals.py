@@ -1,16 +1,25 @@
 """Settings of which a process has one value, whatever number of systems and runtimes it has.
 
-Only one runtime of a system applies them (solo, or maintenance); on a process' first connection another one may
-handle messages before that, so nothing that runs then may depend on them for correctness.
+One runtime of a process applies them: the maintenance runtime, or the only one. The interactive runtime inherits what
+is there. Where several systems want different values, the one that suits all of them is chosen. When the last system
+has stopped, the process has the values that the application had given it.
+
+**The window on a process' first connection.** Both runtimes hear of the settings in the same order, but each at its own
+pace: the interactive runtime may handle the first messages before the maintenance runtime has applied what it heard,
+with the values that the process had before. Nothing that it does then may depend on them for being correct. Nothing
+does: they decide how fast and how evenly threads run and when memory is refused, never what a read returns.
 """
 
 from __future__ import annotations
 
 import enum
 import sys
-import threading
 
-from ..settings import SWITCH_INTERVAL, Settings
+import pyarrow as pa
+
+from ..process.garbage import Freezing, set_young_threshold, young_threshold
+from ..process.shared_value import SharedValue
+from ..settings import ARROW_CPU_THREADS, ARROW_IO_THREADS, GC_FREEZE, GC_THRESHOLD, SWITCH_INTERVAL, Settings
 
 
 class ProcessGlobals(enum.Enum):
@@ -20,44 +29,40 @@ class ProcessGlobals(enum.Enum):
     INHERIT = "inherit"
 
 
-class SwitchInterval:
-    """``sys.setswitchinterval`` on behalf of the runtimes that want a value for it: the least one of those wanted, and
-    what it was before when none is wanted any more."""
+class ProcessSettings:
+    """The settings of the process, and who wants which values."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._wanted: dict[str, float] = {}
-        self._before = sys.getswitchinterval()
+        self._switch_interval = SharedValue(sys.getswitchinterval, sys.setswitchinterval, min)
+        self._gc_threshold = SharedValue(young_threshold, set_young_threshold, max)
+        self._gc_freeze = Freezing()
+        self._cpu_threads = SharedValue(pa.cpu_count, pa.set_cpu_count, max)
+        self._io_threads = SharedValue(pa.io_thread_count, pa.set_io_thread_count, max)
 
-    def want(self, owner: str, seconds: float) -> None:
-        """``owner`` wants this value from now on; 0: any is right."""
-        with self._lock:
-            if not self._wanted:
-                self._before = sys.getswitchinterval()
-            if seconds > 0:
-                self._wanted[owner] = seconds
-            else:
-                self._wanted.pop(owner, None)
-            self._set()
+    def apply(self, owner: str, settings: Settings) -> None:
+        """Give the process the values in these settings, as long as ``owner`` lives. Zero: any value is right."""
+        self._switch_interval.want(owner, settings.get(SWITCH_INTERVAL) or None)
+        self._gc_threshold.want(owner, settings.get(GC_THRESHOLD) or None)
+        self._gc_freeze.want(owner, settings.get(GC_FREEZE))
+        self._cpu_threads.want(owner, settings.get(ARROW_CPU_THREADS) or None)
+        self._io_threads.want(owner, settings.get(ARROW_IO_THREADS) or None)
 
-    def forget(self, owner: str) -> None:
+    def withdraw(self, owner: str) -> None:
         """``owner`` is gone."""
-        with self._lock:
-            if self._wanted.pop(owner, None) is not None:
-                self._set()
-
-    def _set(self) -> None:
-        sys.setswitchinterval(min(self._wanted.values(), default=self._before))
+        for value in (self._switch_interval, self._gc_threshold, self._cpu_threads, self._io_threads):
+            value.want(owner, None)
+        self._gc_freeze.want(owner, False)
 
 
-_SWITCH_INTERVAL = SwitchInterval()
+PROCESS_SETTINGS = ProcessSettings()
+"""Of this process."""
 
 
 def apply_settings(owner: str, settings: Settings) -> None:
     """Give the process the values in these settings, as long as ``owner`` lives."""
-    _SWITCH_INTERVAL.want(owner, settings.get(SWITCH_INTERVAL))
+    PROCESS_SETTINGS.apply(owner, settings)
 
 
 def withdraw_settings(owner: str) -> None:
     """Give the process back the values that it had, unless others want theirs."""
-    _SWITCH_INTERVAL.forget(owner)
+    PROCESS_SETTINGS.withdraw(owner)

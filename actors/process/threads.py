@@ -1,0 +1,64 @@
+"""Where and how eagerly the operating system runs the threads of workers.
+
+A thread can be moved by its number from any other one. What is set here ends with the thread, so there is nothing to
+restore: the threads are the system's own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from ..worker.placement import Placement
+
+
+def core_of(placement: Placement, worker: int, workers: int, cores: Sequence[int]) -> int | None:
+    """The core for a worker's thread, of those that the process may use; None: any of them.
+
+    Worker i of the runtime that maintains gets core i, worker i of the interactive one core ``workers + i``. When there
+    are not that many it gets none, and is never put where a maintenance worker is, which would wait for it.
+    """
+    at = worker + workers if placement is Placement.INTERACTIVE else worker
+    return cores[at] if at < len(cores) else None
+
+
+class WorkerThread:
+    """One worker's thread.
+
+    Args:
+        thread: its number in the operating system; None where it has none of its own: then nothing happens.
+        log: hears a sentence about what the system does not allow.
+    """
+
+    def __init__(self, thread: int | None, log: Callable[[str], object]) -> None:
+        self._thread = thread
+        self._log = log
+        self._cores = () if thread is None else _cores(thread)
+        """Those on which it may run, unless told otherwise."""
+        self._core: int | None = None
+        self._niceness = 0
+
+    def pin(self, placement: Placement, worker: int, workers: int, wanted: bool) -> None:
+        """Give it a core of its own, or let it run on any."""
+        core = core_of(placement, worker, workers, self._cores) if wanted else None
+        if self._thread is not None and core != self._core:
+            try:
+                os.sched_setaffinity(self._thread, self._cores if core is None else (core,))
+            except OSError as error:
+                self._log(f"the thread stays on the cores that it has: {error}")
+            else:
+                self._core = core
+
+    def be_nice(self, niceness: int) -> None:
+        """Let others go first. To go back takes a privilege that few processes have."""
+        if self._thread is not None and niceness != self._niceness and hasattr(os, "setpriority"):
+            try:
+                os.setpriority(os.PRIO_PROCESS, self._thread, niceness)
+            except OSError as error:
+                self._log(f"the thread keeps its nice value {self._niceness} instead of {niceness}: {error}")
+            else:
+                self._niceness = niceness
+
+
+def _cores(thread: int) -> tuple[int, ...]:
+    return tuple(sorted(os.sched_getaffinity(thread))) if hasattr(os, "sched_getaffinity") else ()
