@@ -105,6 +105,10 @@ class Dispatcher(abc.ABC):
     def mailbox_depths(self) -> dict[str, int]:
         """How many messages wait, by the name of the queue that they wait in. For any thread, at any time."""
 
+    @abc.abstractmethod
+    def thread_of(self, actor: SystemActor) -> int | None:
+        """The operating system's number of the thread that runs this actor and no other; None where there is none."""
+
     # What actors need.
 
     @abc.abstractmethod

@@ -152,6 +152,10 @@ class Lane:
     def has_work(self) -> bool:
         return bool(self._items)
 
+    def is_alone(self, actor: SystemActor) -> bool:
+        """Whether this actor shares the lane with no other."""
+        return self._actors == [actor]
+
     @property
     def depth(self) -> int:
         """How many messages wait."""

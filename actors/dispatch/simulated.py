@@ -357,6 +357,9 @@ class SimulatedDispatcher(Dispatcher):
         if not planned:
             self.fail(actor, StoppedFromOutside(type(actor).__name__))
 
+    def thread_of(self, actor: SystemActor) -> int | None:
+        return None
+
     def mailbox_depths(self) -> dict[str, int]:
         depths = dict.fromkeys(self._names.values(), 0)
         for channel in self._channels.values():

@@ -257,6 +257,10 @@ class ThreadedDispatcher(Dispatcher):
         """Release an actor whose lane was aborted, on the lane's thread."""
         actor.release()
 
+    def thread_of(self, actor: SystemActor) -> int | None:
+        lane = _inbox(actor).lane
+        return lane.thread.native_id if lane.is_alone(actor) else None
+
     def mailbox_depths(self) -> dict[str, int]:
         return {name: lane.depth for name, lane in self._lanes.copy().items() if lane.alive}
 

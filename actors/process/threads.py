@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
+from ..settings import CORE_AFFINITY, MAINTENANCE_NICENESS, Settings
 from ..worker.placement import Placement
 
 
@@ -37,6 +38,12 @@ class WorkerThread:
         """Those on which it may run, unless told otherwise."""
         self._core: int | None = None
         self._niceness = 0
+
+    def settle(self, placement: Placement, worker: int, workers: int, settings: Settings) -> None:
+        """Do what the settings say, for worker ``worker`` of ``workers`` in a runtime."""
+        self.pin(placement, worker, workers, settings.get(CORE_AFFINITY))
+        if placement is Placement.MAINTENANCE:
+            self.be_nice(settings.get(MAINTENANCE_NICENESS))
 
     def pin(self, placement: Placement, worker: int, workers: int, wanted: bool) -> None:
         """Give it a core of its own, or let it run on any."""

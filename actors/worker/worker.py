@@ -30,6 +30,7 @@ from ...messages.ids import GlobalId
 from ..dispatch.base import SystemActor
 from ..introspection.log import Introspection
 from ..metrics.system import SystemMetrics
+from ..process.threads import WorkerThread
 from ..settings import IDLE_SECONDS
 from ..storage.messages import Appended, ShardChanges, ShardRead, ShardSnapshot, SnapshotRefused, UpperMismatch
 from .appends import Appends
@@ -118,6 +119,8 @@ class Worker(SystemActor):
             Peek: self._peek,
             CancelPeek: self._peeks.cancel,
         }
+        self._thread: WorkerThread | None = None
+        """None until all settings are known: a nice value can be raised later, not lowered."""
         self._turn_is_coming = False
         self._idle_is_coming = False
         self._busy_until = clock.now()
@@ -133,6 +136,9 @@ class Worker(SystemActor):
 
     def initialization_complete(self, command: InitializationComplete) -> None:
         self._reconciler.complete(self._handle)
+        if self._thread is None:
+            self._thread = WorkerThread(self.dispatcher.thread_of(self), self.log.warning)
+            self._apply_process_settings()
         self._stepping.turn()
         self._finish()
 
@@ -178,6 +184,10 @@ class Worker(SystemActor):
     def _apply_process_settings(self) -> None:
         if self._process_globals is ProcessGlobals.APPLY and self.state.worker == 0:
             apply_settings(self.actor_urn, self.state.settings)
+
+        if self._thread is not None:
+            fellows = len(self._link.fellows)
+            self._thread.settle(self.state.placement, self.state.worker, fellows, self.state.settings)
 
     def _create_dataflow(self, command: CreateDataflow) -> None:
         for index in command.dataflow.index_imports:
