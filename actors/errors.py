@@ -81,6 +81,26 @@ class ReadTimeout(PillionError, TimeoutError):
         self.seconds = seconds
 
 
+class MemoryLimitReached(PillionError, MemoryError):
+    """A write or a new index was refused, because a process has more memory than it may.
+
+    Attributes:
+        resident, limit: bytes.
+        replica: whose process it is; None: this one.
+    """
+
+    def __init__(self, resident: int, limit: int, replica: str | None = None) -> None:
+        whose = "this process" if replica is None else f"the process of replica {replica!r}"
+        super().__init__(
+            f"refused, because it takes memory, and {whose} has {resident / 2**20:,.0f} MiB of the "
+            f"{limit / 2**20:,.0f} MiB that it may have: drop indexes or delete rows, or raise process_memory_limit "
+            "(or process_memory_fraction, if that is 0)"
+        )
+        self.resident = resident
+        self.limit = limit
+        self.replica = replica
+
+
 class UnknownReplica(PillionError, LookupError):
     """No replica has this name."""
 

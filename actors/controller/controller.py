@@ -12,6 +12,7 @@ from ...messages.errors import PillionError
 from ...messages.responses import CopyToResponse, Frontiers, PeekResponse, Status, SubscribeResponse
 from ..dispatch.base import SystemActor
 from ..introspection.relations import RELATIONS, IntrospectionRelation
+from ..process.memory import Memory
 from ..requests import (
     Cancel,
     Commit,
@@ -41,6 +42,7 @@ from .configuration import Configuration
 from .definitions import Definitions
 from .explanation import explain
 from .held_reads import HeldReads
+from .memory import OVER_LIMIT, MemoryGuard
 from .messages import AddReplica, CompactNow, Connect, FromReplica, ReplicaLost, ReplicaUnavailable
 from .reads import Reads, TimedOut
 from .replica import ReplicaState
@@ -57,6 +59,7 @@ class Controller(SystemActor):
     Args:
         storage: the storage actor.
         introspection: the relations about a replica that can be read.
+        memory: that of this process.
     """
 
     is_brief: ClassVar = True
@@ -95,6 +98,7 @@ class Controller(SystemActor):
         storage: pykka.ActorRef[Any],
         *,
         introspection: Iterable[IntrospectionRelation] = tuple(RELATIONS.values()),
+        memory: Memory | None = None,
     ) -> None:
         super().__init__()
         self._state = state = ControllerState(storage)
@@ -102,6 +106,7 @@ class Controller(SystemActor):
         self._reads = Reads(state, self.services.ids.fresh, self.after)
         self._subscriptions = Subscriptions(state, self._reads)
         self._configuration = Configuration(state, self.log)
+        self._memory = MemoryGuard(self._configuration, memory or Memory())
         held = HeldReads(state, self.services.ids.fresh)
         self._compaction_is_coming = False
         self._answers: dict[type, Callable[[Any], Any]] = {
@@ -130,6 +135,11 @@ class Controller(SystemActor):
 
     def commit(self, request: Commit) -> None:
         """The storage answers."""
+        try:
+            self._memory.check(request)
+        except PillionError as error:
+            request.reply.refuse(error)
+            return
         state = self._state
         state.storage.tell(CommitTables(state.oracle.advance(), request.changes, request.reply))
         self._compact_later()
@@ -157,6 +167,7 @@ class Controller(SystemActor):
         self._reads.timed_out(message)
 
     def _create_index(self, request: CreateIndex) -> None:
+        self._memory.check(request)
         id = self._definitions.create_index(request)
         if request.wait:
             self._reads.wait(id, self._state.oracle.latest, request.reply, id)
@@ -164,6 +175,7 @@ class Controller(SystemActor):
             request.reply.resolve(id)
 
     def _create_materialized_view(self, request: CreateMaterializedView) -> None:
+        self._memory.check(request)
         id = self._definitions.create_materialized_view(request)
         if request.wait:
             self._reads.wait(id, self._state.oracle.latest, request.reply, id)
@@ -209,6 +221,7 @@ class Controller(SystemActor):
     def _connect(self, replica: ReplicaState) -> None:
         """Tell a replica everything that it should be running, and ask again for what is outstanding."""
         replica.connected(self.services.ids.fresh())
+        self._memory.connected(replica.name)
         replica.endpoint.tell(Connect(replica.name, self.actor_ref))
         replica.send(Hello(replica.nonce))
         self._state.history.reduce()
@@ -234,6 +247,8 @@ class Controller(SystemActor):
                     self._subscriptions.heard(response)
                 case CopyToResponse():
                     self._reads.copied(response)
+                case Status(kind=kind) if kind == OVER_LIMIT:
+                    self._memory.heard(message.replica, response)
                 case Status():
                     # A replica refuses nothing that a controller in order asks of it.
                     self.log.warning(response.kind, replica=message.replica, **response.details)
