@@ -56,14 +56,6 @@ class HashIndex:
     def find(self, hashes: Hashes, keeper: Keeper, columns: tuple[Column, ...]) -> Entries:
         """The entry of every row; rows without one get it from the keeper, equal rows the same."""
         self._make_room(len(hashes))
-        if len(hashes) == 1:
-            # What a tick of one row does to one group that is known.
-            number = hashes.item()
-            entry = self._table.item(number >> self._int_shift)
-            if entry >= 0 and self._hashes.item(entry) == number:
-                known = np.array((entry,), np.int64)
-                if keeper.matches(known, columns, None).item():
-                    return known
         places = (hashes >> self._shift).view(np.int64)
         found = self._table[places].astype(np.int64)
         if self._used:
@@ -73,6 +65,15 @@ class HashIndex:
             if all_true(same) and all_true(keeper.matches(found, columns, None)):
                 return found
         return self._probe(hashes, places, found, keeper, columns)
+
+    def find_one(self, number: int, keeper: Keeper, columns: tuple[Column, ...]) -> Entries:
+        """The same for a single row, given its hash: what a tick of one row does to one group, mostly a known one."""
+        entry = self._table.item(number >> self._int_shift)
+        if entry >= 0 and self._hashes.item(entry) == number:
+            known = np.array((entry,), np.int64)
+            if keeper.matches(known, columns, None).item():
+                return known
+        return self.find(np.array((number,), np.uint64), keeper, columns)
 
     def _probe(
         self, hashes: Hashes, places: Indices, found: Entries, keeper: Keeper, columns: tuple[Column, ...]

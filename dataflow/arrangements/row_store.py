@@ -82,6 +82,12 @@ class FixedStore(ColumnStore):
         valid = self._valid
         return FixedColumn(self._type, self._values[entries], None if valid is None else valid[entries])
 
+    def matches(self, entries: Entries, column: Column) -> Mask:
+        assert isinstance(column, FixedColumn)
+        if self._valid is None and column.valid is None and column.values.dtype.kind != "f":
+            return self._values[entries] == column.values
+        return super().matches(entries, column)
+
     def release(self, entries: Entries) -> None:
         pass
 

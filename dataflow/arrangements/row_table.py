@@ -11,7 +11,7 @@ import numpy as np
 
 from ...messages.types import SqlType
 from ..columns.column import Column, Indices, Mask
-from ..columns.grouping import row_hashes
+from ..columns.grouping import row_hash_numbers, row_hashes
 from ..columns.packed_sort import begins
 from .hash_index import Entries, HashIndex
 from .row_store import column_store, grown
@@ -44,6 +44,8 @@ class RowTable:
 
     def locate(self, columns: tuple[Column, ...], size: int) -> Entries:
         """The entry of each of ``size`` rows; new rows get new entries."""
+        if size == 1:
+            return self._index.find_one(row_hash_numbers(columns, 1)[0], self, columns)
         hashes = row_hashes(columns, size)
         if size <= _SLICE:
             return self._index.find(hashes, self, columns)

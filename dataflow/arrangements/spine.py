@@ -17,7 +17,7 @@ from ...messages.frontiers import Timestamp
 from .batch import Batch, Layout, cut
 from .updates import Updates, concat_updates, is_uniform, squeeze
 
-_LOOSE_BATCHES = 8
+_LOOSE_BATCHES = 16
 _LOOSE_ROWS = 4096
 """So many batches, of so few rows together, may trail behind unmerged: merging costs some 40 µs however few rows
 there are, and seeking in a batch of a tick a hundredth of that."""

@@ -165,8 +165,9 @@ def sum_groups(diffs: Diffs, permutation: Indices, starts: Indices | None) -> tu
 
 def take_numbers(numbers: npt.NDArray[np.int64], rows: Indices) -> npt.NDArray[np.int64]:
     """``numbers[rows]``, of stride 0 when ``numbers`` is."""
-    if numbers.strides == (0,) and len(numbers):
-        return uniform(int(numbers[0]), len(rows))
+    if numbers.strides == (0,):
+        size = len(rows)
+        return numbers[:size] if size <= len(numbers) else uniform(numbers.item(0), size)
     return numbers.take(rows)
 
 

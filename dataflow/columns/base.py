@@ -76,6 +76,11 @@ class Column(abc.ABC):
         """Where the value equals the only one of another column, as in grouping."""
         return self.equal(one.take(np.zeros(len(self), np.intp)))
 
+    def equal_halves(self) -> Mask:
+        """Whether each value of the first half equals the one at its place in the second, as in grouping."""
+        half = len(self) // 2
+        return self.slice(0, half).equal(self.slice(half, 2 * half))
+
     @abc.abstractmethod
     def sort_codes(self) -> Codes:
         """Numbers that order like the values *within this column*; NaN is the greatest, NULL has any code."""

@@ -19,8 +19,13 @@ Columns = Sequence[Column]
 
 
 def all_true(mask: Mask) -> bool:
-    """``mask.all()``, which takes four times as long on a handful of rows."""
+    """``mask.all()``, which takes ten times as long on a handful of rows, and four times on some more."""
+    if len(mask) <= _HANDFUL:
+        return False not in mask.tolist()
     return np.count_nonzero(mask) == len(mask)
+
+
+_HANDFUL = 16
 
 
 _RADIX = 2_000

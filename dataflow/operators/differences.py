@@ -70,7 +70,7 @@ def _equal_halves(columns: Sequence[Column], count: int) -> Mask:
     """Whether the first ``count`` values of all columns equal the second."""
     result: Mask | None = None
     for column in columns:
-        equal = column.slice(0, count).equal(column.slice(count, 2 * count))
+        equal = column.equal_halves()
         result = equal if result is None else result & equal
     return np.ones(count, np.bool_) if result is None else result
 
@@ -81,9 +81,14 @@ def _signs(retractions: int, insertions: int) -> Diffs:
         return uniform(1, insertions)
     if not insertions:
         return uniform(-1, retractions)
+    if retractions == insertions == 1:
+        return _ONE_EACH
     diffs = np.ones(retractions + insertions, np.int64)
     diffs[:retractions] = -1
     return diffs
+
+
+_ONE_EACH: Diffs = np.array((-1, 1))
 
 
 def error_changes(events: Events, errors: Mapping[int, str]) -> Updates | None:

@@ -114,7 +114,14 @@ class Events:
             ``(width, states)`` numbers in the layout of states.
         """
         entries = self.entries
-        prior = totals[:, entries]
+        if len(self.rows) == 1:
+            entry = entries.item()
+            states = np.empty((len(totals), 2), np.int64)
+            states[:, 0] = totals[:, entry]
+            np.add(totals[:, entry], changes[:, 0], states[:, 1])
+            totals[:, entry] = states[:, 1]
+            return states
+        prior = totals.take(entries, axis=1)
         timeline = self.timeline
         if timeline is None:
             if len(entries) == len(self.rows):
@@ -123,7 +130,7 @@ class Events:
             else:
                 for total, change in zip(totals, changes, strict=True):
                     np.add.at(total, self.rows, change)
-                after = totals[:, entries]
+                after = totals.take(entries, axis=1)
         else:
             sums = np.add.reduceat(changes[:, timeline.order], timeline.starts, axis=1)
             # Integers wrap, so a difference of running sums is right even where the sums are not.
@@ -157,10 +164,10 @@ class Events:
 
 def find_events(rows: Entries, times: Times, capacity: int) -> Events:
     """The events of a chunk (not empty), given the entry of each row; ``capacity`` is above all entries."""
-    times = squeeze(times)
     size = len(rows)
     if size == 1:
         return Events(rows, rows, times, None)
+    times = squeeze(times)
     if times.strides == (0,):
         entries = different_entries(rows, capacity)
         return Events(rows, entries, times[: len(entries)], None)

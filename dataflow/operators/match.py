@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrangements.batch import Batch, expand
 from ..columns.column import Column, Indices, Mask
-from ..columns.grouping import look
+from ..columns.grouping import all_true, look
 
 Rows = Indices | None
 """Positions of rows; None stands for every row once, in order."""
@@ -32,6 +32,8 @@ def match(left: Batch, right: Batch, limit: int) -> Iterable[Pair]:
 
 
 def _seek(needles: Batch, hay: Batch, limit: int) -> Iterable[Pair]:
+    if len(needles) == 1:
+        return _seek_one(needles, hay, limit)
     begin, end = hay.seek(needles.order)
     counts = end - begin
     sought = counts.nonzero()[0]
@@ -50,6 +52,19 @@ def _seek(needles: Batch, hay: Batch, limit: int) -> Iterable[Pair]:
     return (_verify(needles, sought.take(which), hay, rows) for which, rows in _slices(begin, end, limit))
 
 
+def _seek_one(needle: Batch, hay: Batch, limit: int) -> Iterable[Pair]:
+    """As :func:`_seek`, for a batch of a single row."""
+    begin, end = hay.range_of(needle.order.item())
+    if begin == end:
+        return ()
+    if end - begin == 1:
+        return (_verify(needle, None, hay, np.array((begin,))),)
+    return (
+        _verify(needle, np.zeros(min(limit, end - low), np.intp), hay, np.arange(low, min(low + limit, end)))
+        for low in range(begin, end, limit)
+    )
+
+
 def _verify(needles: Batch, sought: Rows, hay: Batch, found: Indices) -> Pair:
     """The pairs of which the keys are equal, and not only their hashes."""
     keys = needles.layout.key_of(needles.updates.columns)
@@ -58,8 +73,7 @@ def _verify(needles: Batch, sought: Rows, hay: Batch, found: Indices) -> Pair:
     for key, hay_key in zip(keys, hay_keys, strict=True):
         equal = _equal(key if sought is None else look(key, sought), look(hay_key, found))
         same = equal if same is None else same & equal
-    count = len(found) if same is None else np.count_nonzero(same)
-    if same is None or count == len(found):
+    if same is None or all_true(same):
         return sought, found
     kept = same.nonzero()[0]
     return kept if sought is None else sought.take(kept), found.take(kept)

@@ -94,6 +94,10 @@ class Accumulator(abc.ABC):
             widened = adapted
         return changes, widened
 
+    def is_told(self, argument: Argument) -> bool:
+        """Whether the row counts say all that there is to know, also after this chunk: nothing is to be added."""
+        return False
+
     def result(self, states: Block, rows: npt.NDArray[np.int64]) -> Outcome:
         """The aggregate in each of some states.
 

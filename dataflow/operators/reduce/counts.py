@@ -18,6 +18,9 @@ class Count(Accumulator):
     def __init__(self, *, apart: bool) -> None:
         super().__init__(0, apart=apart)
 
+    def is_told(self, argument: Argument) -> bool:
+        return not self.width and argument.valid is None
+
     def _add(self, argument: Argument, block: Block) -> tuple[Block, Block | None]:
         return np.zeros((0, len(argument.diffs)), np.int64), None
 

@@ -15,7 +15,7 @@ from ....messages.plans import ReduceNode
 from ....messages.types import ColumnType
 from ...arrangements.row_table import RowTable
 from ...arrangements.updates import Chunk, concat_optional
-from ...columns.column import Column, FixedColumn, Indices, Mask
+from ...columns.column import FixedColumn, Indices, Mask
 from ...columns.grouping import all_true
 from ..differences import error_changes, row_changes, show_key, state_entries
 from ..events import Events, Numbers, find_events
@@ -62,21 +62,21 @@ class ReduceLogic:
         ]
         self._sums.reserve(groups.capacity)
         fed = [arguments[feed] for _, feed in parts.sums]
-        states = self._sums.add(events, oks.diffs, fed + [Argument(None, negative) for _, negative in derived])
+        fed += [Argument(None, negative) for _, negative in derived]
+        states = self._sums.add(events, oks.diffs, fed)
         outcomes = self._sums.results(states)
-        columns: dict[int, Column] = {}
-        failures: list[Failure] = []
-        for (place, _), (column, failure) in zip(parts.sums, outcomes, strict=False):
-            columns[place] = column
-            if failure is not None:
-                failures.append(failure)
-        kept = [values.add(events, arguments[feed], groups.capacity) for feed, values, _ in parts.ordered]
-        for (_, _, places), values in zip(parts.ordered, kept, strict=True):
-            columns.update(zip(places, values.columns, strict=True))
-        negative = [cast(FixedColumn, column).values > 0 for column, _ in outcomes[len(parts.sums) :]]
+        failures = [failure for _, failure in outcomes if failure is not None]
+        columns = [column for column, _ in outcomes[: len(parts.sums)]]
+        kept: Sequence[ValueStates] = ()
+        negative: Sequence[Mask] = ()
+        if parts.ordered:
+            kept = [values.add(events, arguments[feed], groups.capacity) for feed, values, _ in parts.ordered]
+            columns += [column for values in kept for column in values.columns]
+            columns = [columns[position] for position in parts.order]
+        if derived:
+            negative = [cast(FixedColumn, column).values > 0 for column, _ in outcomes[len(parts.sums) :]]
         present, errors = self._standing(events, states, kept, negative, failures)
-        in_order = [columns[place] for place in range(len(columns))]
-        changes = row_changes(events, groups, in_order, present)
+        changes = row_changes(events, groups, columns, present)
         if errors:
             errs = concat_optional((errs, error_changes(events, errors)))
         if not all_true(present):

@@ -31,6 +31,7 @@ class Parts:
         accumulators: the accumulable aggregates, then for each stage the count of its negative multiplicities.
         sums: of each accumulable aggregate its place in the output and its feed.
         ordered: of each of the others' ordered values the feed, and the readers' places in the output.
+        order: for each place in the output its position among ``sums`` followed by the readers of ``ordered``.
     """
 
     stages: list[tuple[int, DistinctValues]] = field(default_factory=list[tuple[int, DistinctValues]])
@@ -40,6 +41,8 @@ class Parts:
     ordered: list[tuple[int, OrderedValues, tuple[int, ...]]] = field(
         default_factory=list[tuple[int, OrderedValues, tuple[int, ...]]]
     )
+
+    order: tuple[int, ...] = ()
 
     def feed(self, column: int | None, type: SqlType | None, *, distinct: bool) -> int:
         """The position of a feed, added when it is new."""
@@ -80,6 +83,8 @@ def plan_parts(node: ReduceNode, inputs: ReduceInputs, *, trust: bool) -> Parts:
     for (feed, nulls), some in readers.items():
         values = OrderedValues(types[feed], [reader for _, reader in some], nulls=nulls)
         parts.ordered.append((feed, values, tuple([place for place, _ in some])))
+    places = [place for place, _ in parts.sums] + [place for _, _, some in parts.ordered for place in some]
+    parts.order = tuple([places.index(place) for place in range(len(places))])
     return parts
 
 

@@ -40,6 +40,8 @@ class GroupSums:
         widened: list[tuple[slice, Numbers]] = []
         first = 1
         for accumulator, argument in zip(self._accumulators, arguments, strict=True):
+            if accumulator.is_told(argument):
+                continue
             block = slice(first, first + accumulator.width)
             first = block.stop
             added, adapted = accumulator.add(argument, totals[block], totals[0])

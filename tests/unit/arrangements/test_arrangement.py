@@ -157,7 +157,7 @@ def test_small_batches_are_merged_so_that_few_remain() -> None:
     for time in range(2000):
         row: Row = ("key", time)
         arrangement.seal(Batch.build(LAYOUT, updates_of([(row, time, 1)]), time, time + 1), None, time + 1)
-        assert len(arrangement.oks.batches) <= (9 if time < 500 else 20)
+        assert len(arrangement.oks.batches) <= (16 if time < 500 else 20)
     assert len(arrangement.oks) == 2000
 
 
