@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from ...messages.errors import PillionError
-from . import demo, explain, spec
+from . import clusterd, demo, explain, spec
 from .exits import EXPLANATION, INTERRUPTED, UNUSABLE
 
 EPILOG = f"""\
@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"pillion {metadata.version('pillion')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, spec, explain):
+    for command in (demo, spec, explain, clusterd):
         command.add_to(commands)
     return parser
 

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from .arguments import add_command, seconds, workers
 
 if TYPE_CHECKING:
+    from ..transport.line import Target
     from .arguments import Commands
 
 DESCRIPTION = """\
-Run protocol scripts, each against a fresh replica in this process, and compare what every directive prints with what
-the script expects. A difference is shown as a diff with its file and line. docs/protocol-scripts.md has the format."""
+Run protocol scripts, each against a fresh replica, and compare what every directive prints with what the script
+expects. A difference is shown as a diff with its file and line. The replica is in this process or, with --connect, a
+clusterd. docs/protocol-scripts.md has the format."""
 
 EXAMPLES = """\
   pillion spec tests/spec/*.spec
   pillion spec --workers 2 --timeout 10 peeks.spec
-  pillion spec --rewrite peeks.spec"""
+  pillion spec --rewrite peeks.spec
+  pillion spec --connect tcp://127.0.0.1:2101 --secret-file secret peeks.spec"""
 
 
 def add_to(commands: Commands) -> None:
@@ -33,6 +36,8 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--timeout", type=seconds, default=30.0, metavar="S", help="seconds that a directive may wait (default: 30)"
     )
+    parser.add_argument("--connect", metavar="ADDR", help="a clusterd to run on, which has workers of its own")
+    parser.add_argument("--secret-file", type=Path, metavar="FILE", help="holds the secret (default: PILLION_SECRET)")
     parser.set_defaults(run=run)
 
 
@@ -46,4 +51,13 @@ def run(options: argparse.Namespace) -> int:
         rewrite=options.rewrite,
         timeout=options.timeout,
         interactive=options.interactive,
+        target=None if options.connect is None else _target(options),
     )
+
+
+def _target(options: argparse.Namespace) -> Target:
+    from ..transport.address import parse_address
+    from ..transport.line import ListeningReplica
+    from ..transport.secret import read_secret
+
+    return ListeningReplica(parse_address(options.connect), read_secret(options.secret_file))

@@ -12,6 +12,7 @@ from typing import TextIO
 import pykka
 
 from ...messages.errors import PillionError
+from ..transport.line import Target
 from .errors import ScriptSyntaxError
 from .language import Step, read_steps
 from .parse import Script, parse_script
@@ -41,14 +42,17 @@ class Difference:
         return "\n".join((f"{path}:{stanza.line}: {stanza.directive} printed something else", *diff))
 
 
-def run_script(script: Script, workers: int = 1, timeout: float = DEFAULT_TIMEOUT) -> list[tuple[str, ...]]:
-    """What each stanza of a script prints, run on a fresh replica.
+def run_script(
+    script: Script, workers: int = 1, timeout: float = DEFAULT_TIMEOUT, target: Target | None = None
+) -> list[tuple[str, ...]]:
+    """What each stanza of a script prints, run on a fresh replica: in this process, or where ``target`` is.
 
     Raises:
         ScriptSyntaxError: the script cannot be read; nothing was run.
+        TransportError: the replica cannot be reached.
     """
     steps = read_steps(script)
-    with Session(workers, timeout) as session:
+    with Session(workers, timeout, target) as session:
         return [_run_step(session, step) for step in steps]
 
 
@@ -65,6 +69,7 @@ def run_scripts(
     rewrite: bool = False,
     timeout: float = DEFAULT_TIMEOUT,
     interactive: bool = False,
+    target: Target | None = None,
     out: TextIO | None = None,
 ) -> int:
     """Run scripts, and print a summary and every difference.
@@ -74,10 +79,14 @@ def run_scripts(
         rewrite: write what came out into the files.
         timeout: seconds that a directive may wait, unless it says otherwise.
         interactive: with a second runtime for reads.
+        target: a replica in another process, which has workers of its own; each script finds it empty.
         out: where to print; the standard output when None.
 
     Returns:
         ``PASSED``, ``DIFFERENT`` or ``UNREADABLE``, whichever is worst.
+
+    Raises:
+        TransportError: the replica cannot be reached.
     """
     printed = out or sys.stdout
     if interactive:
@@ -85,11 +94,12 @@ def run_scripts(
         return UNREADABLE
     worst, count = PASSED, 0
     for path in map(Path, paths):
-        worst = max(worst, _run_file(path, workers, rewrite, timeout, printed))
+        worst = max(worst, _run_file(path, workers, rewrite, timeout, target, printed))
         count += 1
     if worst == PASSED:
         done = "rewritten" if rewrite else "passed"
-        print(f"{_counted(count, 'script')} {done} ({_counted(workers, 'worker')})", file=printed)
+        where = _counted(workers, "worker") if target is None else f"replica at {target.name}"
+        print(f"{_counted(count, 'script')} {done} ({where})", file=printed)
     return worst
 
 
@@ -97,10 +107,10 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _run_file(path: Path, workers: int, rewrite: bool, timeout: float, out: TextIO) -> int:
+def _run_file(path: Path, workers: int, rewrite: bool, timeout: float, target: Target | None, out: TextIO) -> int:
     try:
         script = parse_script(path.read_text(encoding="utf-8"))
-        outputs = run_script(script, workers, timeout)
+        outputs = run_script(script, workers, timeout, target)
     except ScriptSyntaxError as error:
         print(f"{path}:{error.line}: {error.problem}", file=out)
         return UNREADABLE

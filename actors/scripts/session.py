@@ -1,4 +1,5 @@
-"""One run of a script: a fresh replica, what the script has defined, and how a directive becomes output."""
+"""One run of a script: a fresh replica, here or in another process, what the script has defined, and how a directive
+becomes output."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from ..dispatch.threaded import ThreadedDispatcher
 from ..multiplexer.replica import Replica
 from ..storage.messages import CreateShard
 from ..storage.storage import Storage
-from ..worker.counters import PER_WORKER
+from ..transport.line import Line, Target
+from ..transport.remote_replica import AskCounters, RemoteReplica
+from ..worker.counters import sum_counters
 from ..worker.messages import ReadCounters
 from .catalog import Catalog, Shard
 from .client import Client
@@ -24,20 +27,26 @@ _FIRST_EPHEMERAL = 900_000_000
 
 
 class Session:
-    """A replica in this process, driven by one script. A context manager: leaving it stops every actor.
+    """A replica, driven by one script; its shards are in this process. A context manager: leaving it stops every actor.
 
     Attributes:
         timeout: seconds that a directive may wait, unless it says otherwise.
     """
 
-    def __init__(self, workers: int, timeout: float) -> None:
+    def __init__(self, workers: int, timeout: float, target: Target | None = None) -> None:
+        """``target``: a replica in another process, which has workers of its own, instead of a fresh one here."""
         self.timeout = timeout
         self.catalog = Catalog()
         self._dispatcher = ThreadedDispatcher()
         self.storage: pykka.ActorRef[Any] = self._dispatcher.start(Storage)
-        self.replica = Replica.start(self._dispatcher, self.storage, workers, trust=True)
-        self.client = Client(self._dispatcher, self.replica.endpoint, timeout)
-        self.client.connect()
+        self._line = None if target is None else Line(target)
+        try:
+            self._replica, self._endpoint = self._start(workers, self._line)
+            self.client = Client(self._dispatcher, self._endpoint, timeout)
+            self.client.connect()
+        except BaseException:
+            self._stop()
+            raise
         self._ephemeral = _FIRST_EPHEMERAL
         self._created: set[str] = set()
 
@@ -47,7 +56,19 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._stop()
+
+    def _start(self, workers: int, line: Line | None) -> tuple[Replica | None, pykka.ActorRef[Any]]:
+        """The replica, if it is in this process, and where commands go."""
+        if line is None:
+            replica = Replica.start(self._dispatcher, self.storage, workers, trust=True)
+            return replica, replica.endpoint
+        return None, self._dispatcher.start(RemoteReplica, self.storage, line, line.reach())
+
+    def _stop(self) -> None:
         self._dispatcher.stop()
+        if self._line is not None:
+            self._line.stop()
 
     def ask_storage(self, make: Callable[[OneShot[Any]], object]) -> Any:
         """Send the storage a request made with a fresh reply; its answer.
@@ -75,13 +96,14 @@ class Session:
 
     def counters(self) -> dict[str, int]:
         """The counters of the replica."""
+        if self._replica is None:
+            reply = self._dispatcher.reply()
+            self._endpoint.tell(AskCounters(reply))
+            return reply.get(timeout=self.timeout)
         workers = [
-            cast(dict[str, int], worker.ask(ReadCounters(), timeout=self.timeout)) for worker in self.replica.workers
+            cast(dict[str, int], worker.ask(ReadCounters(), timeout=self.timeout)) for worker in self._replica.workers
         ]
-        total = dict(workers[0])
-        for name in PER_WORKER:
-            total[name] = sum(counters[name] for counters in workers)
-        return total
+        return sum_counters(workers)
 
     @property
     def failure(self) -> BaseException | None:

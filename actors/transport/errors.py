@@ -54,3 +54,10 @@ class FrameError(TransportError):
 
 class ConnectionEnded(TransportError):
     """Why a connection is no more."""
+
+
+class PeerClosed(ConnectionEnded):
+    """The other side ended it, or is no more."""
+
+    def __init__(self) -> None:
+        super().__init__("the peer closed the connection")

@@ -21,9 +21,10 @@ import socket
 import struct
 from collections.abc import Callable
 
-from ..dispatch.services import Clock, SystemClock
+from ..dispatch.services import Clock
 from .errors import HandshakeError, WrongSecret, WrongVersion
 from .secret import Secret
+from .timed_socket import TimedSocket
 
 VERSION = 1
 """Of the transport: raised whenever the other release would misunderstand what is sent."""
@@ -60,7 +61,7 @@ def greet_server(
         WrongVersion, WrongSecret: what the names say.
         HandshakeError: the peer is no pillion process, or did not answer in time.
     """
-    wire = _Wire(peer, seconds, clock or SystemClock())
+    wire = TimedSocket(peer, seconds, clock)
     nonce = make_nonce(_NONCE_SIZE)
     wire.send(_GREETING.pack(_MAGIC, version, nonce))
     theirs, their_nonce = _read_greeting(wire)
@@ -89,7 +90,7 @@ def greet_client(
         WrongVersion, WrongSecret: what the names say.
         HandshakeError: the peer is no pillion process, or did not answer in time.
     """
-    wire = _Wire(peer, seconds, clock or SystemClock())
+    wire = TimedSocket(peer, seconds, clock)
     theirs, their_nonce = _read_greeting(wire)
     nonce = make_nonce(_NONCE_SIZE)
     # Also to one of another version, which learns from it which one this is.
@@ -107,7 +108,7 @@ def _prove(secret: Secret, side: bytes, said: bytes) -> bytes:
     return hmac.digest(secret.value, b"pillion handshake " + side + b"\0" + said, "sha256")
 
 
-def _read_greeting(wire: _Wire) -> tuple[int, bytes]:
+def _read_greeting(wire: TimedSocket) -> tuple[int, bytes]:
     """The version and the nonce of the peer."""
     # The magic first: whoever speaks something else may send less than a greeting, and wait.
     magic = wire.receive(len(_MAGIC))
@@ -115,50 +116,3 @@ def _read_greeting(wire: _Wire) -> tuple[int, bytes]:
         raise HandshakeError(f"the peer is no pillion process: it began with {magic!r}")
     _, version, nonce = _GREETING.unpack(magic + wire.receive(GREETING_SIZE - len(_MAGIC)))
     return version, nonce
-
-
-class _Wire:
-    """A socket with a deadline for everything that is sent and received."""
-
-    __slots__ = ("_clock", "_deadline", "_peer", "_seconds")
-
-    def __init__(self, peer: socket.socket, seconds: float, clock: Clock) -> None:
-        self._peer = peer
-        self._clock = clock
-        self._seconds = seconds
-        self._deadline = clock.now() + seconds
-
-    def send(self, data: bytes) -> None:
-        self._wait()
-        try:
-            self._peer.sendall(data)
-        except OSError as error:
-            raise self._failed(error) from None
-
-    def receive(self, size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            self._wait()
-            try:
-                part = self._peer.recv(size - len(data))
-            except OSError as error:
-                raise self._failed(error) from None
-            if not part:
-                raise HandshakeError("the peer went away in the middle of the handshake")
-            data += part
-        return bytes(data)
-
-    def _wait(self) -> None:
-        """Let the next call on the socket take no longer than until the deadline."""
-        left = self._deadline - self._clock.now()
-        if left <= 0:
-            raise self._late()
-        self._peer.settimeout(left)
-
-    def _failed(self, error: OSError) -> HandshakeError:
-        if isinstance(error, TimeoutError):
-            return self._late()
-        return HandshakeError(f"the handshake broke off: {error.strerror or error}")
-
-    def _late(self) -> HandshakeError:
-        return HandshakeError(f"the peer did not finish the handshake within {self._seconds:g} s")

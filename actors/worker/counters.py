@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .state import ComputeState
 
 DATAFLOWS_CREATED = "dataflows_created"
@@ -12,6 +14,14 @@ PEEKS_ANSWERED = "peeks_answered"
 
 PER_WORKER = ("arrangement_records", "arrangement_batches", "arrangement_bytes")
 """The counters to be summed over workers. All workers agree on the others."""
+
+
+def sum_counters(workers: Sequence[dict[str, int]]) -> dict[str, int]:
+    """The counters of a replica, given those of its workers; there is at least one."""
+    total = dict(workers[0])
+    for name in PER_WORKER:
+        total[name] = sum(counters[name] for counters in workers)
+    return total
 
 
 def read_counters(state: ComputeState) -> dict[str, int]:
