@@ -12,7 +12,7 @@ from ...messages.errors import PillionError
 from ...messages.responses import CopyToResponse, Frontiers, PeekResponse, Status, SubscribeResponse
 from ..dispatch.base import SystemActor
 from ..introspection.relations import RELATIONS, IntrospectionRelation
-from ..process.memory import Memory
+from ..process.memory import OVER_LIMIT, Memory
 from ..requests import (
     Cancel,
     Commit,
@@ -42,7 +42,7 @@ from .configuration import Configuration
 from .definitions import Definitions
 from .explanation import explain
 from .held_reads import HeldReads
-from .memory import OVER_LIMIT, MemoryGuard
+from .memory import MemoryGuard
 from .messages import AddReplica, CompactNow, Connect, FromReplica, ReplicaLost, ReplicaUnavailable
 from .reads import Reads, TimedOut
 from .replica import ReplicaState

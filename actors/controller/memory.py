@@ -11,10 +11,6 @@ from ..requests import Commit, Delete, DeleteKeys, DeleteWhere, Request
 from ..settings import MEMORY_FRACTION, MEMORY_LIMIT
 from .configuration import Configuration
 
-OVER_LIMIT = "memory limit"
-"""The kind of the status by which a replica in another process says that it has more memory than it may, and that it
-has no longer: ``over``, ``resident`` and ``limit``, in bytes."""
-
 _GIVES_BACK = (Delete, DeleteKeys, DeleteWhere)
 
 

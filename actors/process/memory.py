@@ -11,6 +11,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+OVER_LIMIT = "memory limit"
+"""The kind of the status by which a replica in another process says that it has more memory than it may, and that it
+has no longer: ``over``, ``resident`` and ``limit``, in bytes."""
+
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
 _UNLIMITED = 1 << 60

@@ -57,6 +57,10 @@ class Idle(Message, frozen=True, eq=False):
     """To itself, some time after the last work: tidy up."""
 
 
+class LookAtMemory(Message, frozen=True, eq=False):
+    """To itself, while the process has more memory than it may: see whether it still has."""
+
+
 class Tagged(Message, frozen=True, eq=False):
     """A response and the incarnation of the collection that it is about (-1 where it is about none). ``worked``: the
     seconds that this worker spent on the peek that it answers."""

@@ -30,6 +30,7 @@ from ...messages.ids import GlobalId
 from ..dispatch.base import SystemActor
 from ..introspection.log import Introspection
 from ..metrics.system import SystemMetrics
+from ..process.memory import Memory
 from ..process.threads import WorkerThread
 from ..settings import IDLE_SECONDS
 from ..storage.messages import Appended, ShardChanges, ShardRead, ShardSnapshot, SnapshotRefused, UpperMismatch
@@ -38,7 +39,19 @@ from .counters import COMMANDS_REFUSED, read_counters
 from .dataflows import Dataflows
 from .feeds import Feeds
 from .link import Link
-from .messages import Barrier, BarrierReached, Exchanged, Idle, Joined, OpenPublication, ReadCounters, SinkPart, Turn
+from .memory import LOOK_EVERY, MemoryWatch
+from .messages import (
+    Barrier,
+    BarrierReached,
+    Exchanged,
+    Idle,
+    Joined,
+    LookAtMemory,
+    OpenPublication,
+    ReadCounters,
+    SinkPart,
+    Turn,
+)
 from .peeks import Peeks
 from .placement import Placement
 from .process_globals import ProcessGlobals, apply_settings, withdraw_settings
@@ -57,6 +70,7 @@ class Worker(SystemActor):
         process_globals: whether it applies the settings of which the process has one value.
         trust: load the Python functions in plans, which runs code of whoever sent them.
         metrics: where it shows what it measures.
+        memory: that of its process, of which it tells; None when the controller is in the same process.
     """
 
     handlers: ClassVar = {
@@ -80,6 +94,7 @@ class Worker(SystemActor):
         SinkPart: "exchanged",
         Turn: "turn",
         Idle: "idle",
+        LookAtMemory: "look_at_memory",
         Joined: "joined",
         Barrier: "barrier",
         OpenPublication: "open_publication",
@@ -95,6 +110,7 @@ class Worker(SystemActor):
         process_globals: ProcessGlobals = ProcessGlobals.APPLY,
         trust: bool = False,
         metrics: SystemMetrics | None = None,
+        memory: Memory | None = None,
     ) -> None:
         super().__init__(worker=worker)
         self._process_globals = process_globals
@@ -119,6 +135,8 @@ class Worker(SystemActor):
             Peek: self._peek,
             CancelPeek: self._peeks.cancel,
         }
+        tells = process_globals is ProcessGlobals.APPLY and worker == 0
+        self._memory = MemoryWatch(self.state, self._link, memory if tells else None)
         self._thread: WorkerThread | None = None
         """None until all settings are known: a nice value can be raised later, not lowered."""
         self._turn_is_coming = False
@@ -136,6 +154,8 @@ class Worker(SystemActor):
 
     def initialization_complete(self, command: InitializationComplete) -> None:
         self._reconciler.complete(self._handle)
+        self._memory.connected()
+        self._look_at_memory()
         if self._thread is None:
             self._thread = WorkerThread(self.dispatcher.thread_of(self), self.log.warning)
             self._apply_process_settings()
@@ -283,9 +303,18 @@ class Worker(SystemActor):
     def read_counters(self, message: ReadCounters) -> dict[str, int]:
         return read_counters(self.state)
 
+    def look_at_memory(self, message: LookAtMemory) -> None:
+        self._look_at_memory()
+        self._finish()
+
+    def _look_at_memory(self) -> None:
+        if self._memory.look(self.services.clock.now()):
+            self.after(LOOK_EVERY, LookAtMemory())
+
     def _work(self) -> None:
         """A turn of maintenance; afterwards the worker is idle unless more comes."""
         self._stepping.turn()
+        self._look_at_memory()
         idle_after = self.state.settings.get(IDLE_SECONDS)
         self._busy_until = self.services.clock.now() + idle_after
         if not self._idle_is_coming:
