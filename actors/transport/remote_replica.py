@@ -119,7 +119,7 @@ class RemoteReplica(SystemActor):
         link: the first one.
         retries: when to connect again; None: a broken connection fails the system (for scripts, which have nobody who
             would say everything again).
-        lane: of the workers' stand-ins.
+        worker_lane: of the workers' stand-ins.
     """
 
     handlers: ClassVar = {
@@ -149,14 +149,14 @@ class RemoteReplica(SystemActor):
         link: Link,
         retries: Retries | None = None,
         *,
-        lane: str | None = None,
+        worker_lane: str | None = None,
     ) -> None:
         super().__init__(replica=line.name)
         self._storage = storage
         self._line = line
         self._link: Link | None = link
         self._retries = retries
-        self._lane = lane
+        self._worker_lane = worker_lane
         self._controller: pykka.ActorRef[Any] | None = None
         self._replica = ""
         self._nonce = ""
@@ -170,6 +170,8 @@ class RemoteReplica(SystemActor):
 
     def on_start(self) -> None:
         assert self._link is not None, "given"
+        if self._retries is not None:
+            self._retries.connected(self.services.clock.now())
         self._start(self._link)
 
     def on_stop(self) -> None:
@@ -251,7 +253,7 @@ class RemoteReplica(SystemActor):
         if found is None:
             assert self._link is not None, "it arrived on one"
             channel = self._link.connection
-            found = self._workers[number] = self.dispatcher.start(RemoteWorker, number, channel, lane=self._lane)
+            found = self._workers[number] = self.dispatcher.start(RemoteWorker, number, channel, lane=self._worker_lane)
         return found
 
     # --- Connections ---------------------------------------------------------------------------------------------
