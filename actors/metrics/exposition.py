@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
+from ..process.memory import Memory
 from ..worker.placement import Placement
 from ..worker.state import ComputeState, PeekState
 from .durations import BOUNDS, Durations, together
@@ -54,6 +55,7 @@ class SystemCollector(Collector):
         yield from self._indexes()
         yield self._gaps()
         yield self._mailboxes()
+        yield self._memory()
 
     def _steps(self) -> Metric:
         metric = Metric("pillion_step_seconds", "Steps of dataflows, with telling what came of them.", "histogram")
@@ -116,6 +118,15 @@ class SystemCollector(Collector):
         metric = Metric("pillion_mailbox_depth", "Messages that wait in a lane, a thread's queue.", "gauge")
         for lane, depth in self._metrics.mailbox_depths().items():
             _number(metric, {"lane": lane}, depth)
+        return metric
+
+    def _memory(self) -> Metric:
+        metric = Metric(
+            "pillion_resident_bytes", "Memory that the process has, as far as the platform says it.", "gauge"
+        )
+        resident = Memory().resident
+        if resident is not None:
+            _number(metric, {}, resident)
         return metric
 
 
