@@ -31,7 +31,7 @@ class Introspection:
     """The indexes on introspection relations of one worker.
 
     Args:
-        render: renders a dataflow under a number.
+        keep: renders a dataflow under a number; or records it, when the other runtime of the process renders it.
         run: runs a dataflow at once, before all others.
         now: seconds of the system's clock.
     """
@@ -39,12 +39,12 @@ class Introspection:
     def __init__(
         self,
         state: ComputeState,
-        render: Callable[[int, RenderDataflow], RunningDataflow],
+        keep: Callable[[int, RenderDataflow], RunningDataflow | None],
         run: Callable[[RunningDataflow], None],
         now: Callable[[], float],
     ) -> None:
         self._state = state
-        self._render = render
+        self._keep = keep
         self._run = run
         self._now = now
         self._logs: list[_Log] = []
@@ -64,17 +64,19 @@ class Introspection:
                 raise ProtocolError(
                     f"there is no introspection relation {logging.relation!r}; there are {known}", logging.index
                 )
-            if logging.index in self._state.collections or ids.count(logging.index) > 1:
+            taken = logging.index in self._state.collections or logging.index in self._state.peers
+            if taken or ids.count(logging.index) > 1:
                 raise ProtocolError("an export with this id exists already", logging.index)
         self._state.config = config
         for position, logging in enumerate(config.logging):
             relation = RELATIONS[logging.relation]
             # Creations are numbered from 0 and -1 stands for none.
-            running = self._render(-2 - position, _description(relation, logging.index))
-            # It runs from the beginning, and nobody but this log feeds it.
-            running.scheduled_at = self._now()
-            self._logs.append(_Log(relation, running))
+            running = self._keep(-2 - position, _description(relation, logging.index))
             self.indexes.add(logging.index)
+            if running is not None:
+                # It runs from the beginning, and nobody but this log feeds it.
+                running.scheduled_at = self._now()
+                self._logs.append(_Log(relation, running))
 
     def advance(self, time: Timestamp) -> None:
         """Seal every relation through ``time``."""

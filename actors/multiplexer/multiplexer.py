@@ -3,10 +3,14 @@
 It passes every command on to every worker, in order, and makes one stream of responses out of theirs. What a worker
 answers on an older connection is dropped: each answer names the connection (the nonce of the last ``Hello`` that the
 worker had handled).
+
+With two runtimes both hear every command, in one order; only a peek, and its cancellation, goes to one of them. Of
+every collection one runtime reports, the one that renders it, so their responses are merged as if they came from one.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pykka
@@ -25,13 +29,15 @@ from ...messages.commands import (
     UpdateConfiguration,
 )
 from ...messages.dataflows import Subscribe
+from ...messages.frontiers import MINIMUM, Frontier, is_sealed
 from ...messages.ids import GlobalId, Nonce, PeekId
 from ...messages.responses import Canceled, Frontiers, PeekResponse, PeekResult, Response, SubscribeResponse
 from ..controller.messages import Connect, FromReplica
 from ..dispatch.base import SystemActor
+from ..metrics.figures import PeekFigures
 from ..metrics.system import SystemMetrics
 from ..peeks.union import unite
-from ..settings import MAX_RESULT_SIZE, STASH_THRESHOLD, Settings
+from ..settings import MAX_RESULT_SIZE, PEEK_ROUTING, STASH_THRESHOLD, PeekRouting, Settings
 from ..worker.messages import Barrier, BarrierReached, DataflowNumber, FromWorker, Joined, Tagged
 from ..worker.placement import Placement
 from ..worker.refusals import refusal
@@ -41,20 +47,30 @@ from .subscribes import SubscribeMerge
 Incarnation = tuple[GlobalId, DataflowNumber]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Runtime:
+    """The workers of a runtime in order, and what is measured of the peeks that it answers."""
+
+    workers: tuple[pykka.ActorRef[Any], ...]
+    figures: PeekFigures
+
+
 class _OutstandingPeek:
     """A peek and the workers' answers so far.
 
     Attributes:
+        runtime: which answers it.
         since: when it came.
         worked: the most seconds that a worker spent on it.
     """
 
-    __slots__ = ("missing", "peek", "results", "since", "worked")
+    __slots__ = ("missing", "peek", "results", "runtime", "since", "worked")
 
-    def __init__(self, peek: Peek, workers: int, since: float) -> None:
+    def __init__(self, peek: Peek, runtime: _Runtime, since: float) -> None:
         self.peek = peek
-        self.results: list[PeekResult | None] = [None] * workers
-        self.missing = workers
+        self.runtime = runtime
+        self.results: list[PeekResult | None] = [None] * len(runtime.workers)
+        self.missing = len(runtime.workers)
         self.since = since
         self.worked = 0.0
 
@@ -74,18 +90,36 @@ class Multiplexer(SystemActor):
         AllowWrites: "broadcast",
         AllowCompaction: "broadcast",
         Peek: "peek",
-        CancelPeek: "broadcast",
+        CancelPeek: "cancel_peek",
         FromWorker: "from_worker",
         Connect: "connect",
         Barrier: "barrier",
         BarrierReached: "barrier_reached",
     }
 
-    def __init__(self, workers: tuple[pykka.ActorRef[Any], ...], metrics: SystemMetrics | None = None) -> None:
-        """``workers``: in order of their index. ``metrics``: where it shows what it measures."""
+    def __init__(
+        self,
+        workers: tuple[pykka.ActorRef[Any], ...],
+        metrics: SystemMetrics | None = None,
+        *,
+        interactive: tuple[pykka.ActorRef[Any], ...] = (),
+    ) -> None:
+        """
+        Args:
+            workers: in order of their index: of the only runtime, or of the one that maintains.
+            metrics: where it shows what it measures.
+            interactive: the workers of the runtime that reads, if there is one.
+        """
         super().__init__()
-        self._figures = (metrics or SystemMetrics()).peeks(Placement.SOLO)
+        shown = metrics or SystemMetrics()
+        placement = Placement.MAINTENANCE if interactive else Placement.SOLO
+        self._maintenance = _Runtime(workers, shown.peeks(placement))
+        self._interactive: _Runtime | None = None
+        if interactive:
+            assert len(interactive) == len(workers), "a worker reads what the one of the same number maintains"
+            self._interactive = _Runtime(interactive, shown.peeks(Placement.INTERACTIVE))
         self._workers = workers
+        self._all = workers + interactive
         self._controller: pykka.ActorRef[Any] | None = None
         self._replica = ""
         self._nonce: Nonce = ""
@@ -93,6 +127,8 @@ class Multiplexer(SystemActor):
         self._peeks: dict[PeekId, _OutstandingPeek] = {}
         self._frontiers: dict[Incarnation, FrontierMerge] = {}
         self._subscribes: dict[Incarnation, SubscribeMerge] = {}
+        self._uppers: dict[GlobalId, Frontier] = {}
+        """The write frontiers that were told on this connection: a hint which runtime can answer at once."""
         self._dataflows: DataflowNumber = 0
         self._barriers: dict[Barrier, int] = {}
 
@@ -100,9 +136,12 @@ class Multiplexer(SystemActor):
 
     def on_start(self) -> None:
         # Told by the one who sends the commands, so that it comes before all of them.
-        joined = Joined(self.actor_ref, self._workers)
         for worker in self._workers:
-            worker.tell(joined)
+            worker.tell(Joined(self.actor_ref, self._workers))
+        if self._interactive is not None:
+            readers = self._interactive.workers
+            for worker, sibling in zip(readers, self._workers, strict=True):
+                worker.tell(Joined(self.actor_ref, readers, sibling))
 
     def connect(self, message: Connect) -> None:
         self._controller = message.controller
@@ -115,10 +154,11 @@ class Multiplexer(SystemActor):
         self._peeks.clear()
         self._frontiers.clear()
         self._subscribes.clear()
+        self._uppers.clear()
         self.broadcast(command)
 
     def broadcast(self, command: Command | Barrier) -> None:
-        for worker in self._workers:
+        for worker in self._all:
             worker.tell(command)
 
     def update_configuration(self, command: UpdateConfiguration) -> None:
@@ -140,9 +180,30 @@ class Multiplexer(SystemActor):
         if command.uuid in self._peeks:
             self._tell(refusal("peek", f"peek {command.uuid} is outstanding already: every peek has its own uuid"))
             return
-        self._peeks[command.uuid] = _OutstandingPeek(command, len(self._workers), self.services.clock.now())
-        for worker in self._workers:
+        runtime = self._route(command)
+        self._peeks[command.uuid] = _OutstandingPeek(command, runtime, self.services.clock.now())
+        for worker in runtime.workers:
             worker.tell(command)
+
+    def cancel_peek(self, command: CancelPeek) -> None:
+        outstanding = self._peeks.get(command.uuid)
+        if outstanding is not None:
+            for worker in outstanding.runtime.workers:
+                worker.tell(command)
+
+    def _route(self, peek: Peek) -> _Runtime:
+        """The runtime that answers a peek. Either would give the same answer, but for the index of a query, which the
+        interactive runtime alone has when it rendered the query, and can always read."""
+        interactive = self._interactive
+        if interactive is None:
+            return self._maintenance
+        id = peek.target.id
+        routing = self._settings.get(PEEK_ROUTING)
+        if id.is_transient or routing is PeekRouting.INTERACTIVE:
+            return interactive
+        if routing is PeekRouting.HINTED and is_sealed(self._uppers.get(id, MINIMUM), peek.timestamp):
+            return interactive
+        return self._maintenance
 
     # --- Responses ---
 
@@ -163,15 +224,26 @@ class Multiplexer(SystemActor):
                 answer = self._merge_peek(worker, response, tagged.worked)
                 if answer is not None:
                     merged.append(answer)
-            case Frontiers() if len(self._workers) > 1:
+            case Frontiers():
                 moved = self._merge_frontiers(worker, tagged.incarnation, response)
                 if moved is not None:
                     merged.append(moved)
+                    self._remember(moved)
             case SubscribeResponse() if len(self._workers) > 1:
                 merged += self._merge_subscribe(worker, tagged.incarnation, response)
             case _:
                 # One worker speaks for all: the only one, or the one that owns a sink or tells of a refusal.
                 merged.append(response)
+
+    def _remember(self, moved: Frontiers) -> None:
+        if self._interactive is None or moved.write is None or moved.id.is_transient:
+            return
+        (upper,) = moved.write
+        if upper is None:
+            # It ended or was dropped; of neither there need be a trace here for ever.
+            self._uppers.pop(moved.id, None)
+        else:
+            self._uppers[moved.id] = upper
 
     def _merge_peek(self, worker: int, response: PeekResponse, worked: float) -> PeekResponse | None:
         outstanding = self._peeks[response.uuid]
@@ -190,10 +262,12 @@ class Multiplexer(SystemActor):
             self._settings.get(STASH_THRESHOLD),
         )
         if not isinstance(united, Canceled):
-            self._figures.answered(self.services.clock.now() - outstanding.since, outstanding.worked)
+            outstanding.runtime.figures.answered(self.services.clock.now() - outstanding.since, outstanding.worked)
         return PeekResponse(response.uuid, united)
 
     def _merge_frontiers(self, worker: int, incarnation: DataflowNumber, response: Frontiers) -> Frontiers | None:
+        if len(self._workers) == 1:
+            return response
         key = (response.id, incarnation)
         merge = self._frontiers.get(key)
         if merge is None:
@@ -220,7 +294,7 @@ class Multiplexer(SystemActor):
     # --- Barriers ---
 
     def barrier(self, message: Barrier) -> None:
-        self._barriers[message] = len(self._workers)
+        self._barriers[message] = len(self._all)
         self.broadcast(message)
 
     def barrier_reached(self, message: BarrierReached) -> None:

@@ -9,6 +9,9 @@ import pykka
 
 from ..dispatch.base import Dispatcher
 from ..metrics.system import SystemMetrics
+from ..registry.registry import SharingRegistry
+from ..worker.placement import Placement
+from ..worker.process_globals import ProcessGlobals
 from ..worker.worker import Worker
 from .multiplexer import Multiplexer
 
@@ -23,6 +26,9 @@ class Replica:
 
     endpoint: pykka.ActorRef[Multiplexer]
     workers: tuple[pykka.ActorRef[Worker], ...]
+    """Of the solo runtime, or of the maintenance runtime."""
+    interactive: tuple[pykka.ActorRef[Worker], ...] = ()
+    """Of the interactive runtime, as many, or none."""
 
     @staticmethod
     def start(
@@ -30,28 +36,45 @@ class Replica:
         storage: pykka.ActorRef[Any],
         workers: int,
         *,
+        interactive: bool = False,
         trust: bool = False,
         lane: str | None = None,
         worker_lane: str | None = None,
         metrics: SystemMetrics | None = None,
     ) -> Replica:
-        """Start a replica with one runtime.
+        """Start a replica.
 
         Args:
             storage: where its dataflows read and write shards.
-            workers: how many workers share each dataflow's rows.
+            workers: how many workers of each runtime share each dataflow's rows.
+            interactive: with a second runtime, which answers reads; else there is one, which does everything.
             trust: load the Python functions in plans, which runs code of whoever sent them.
-            lane: of the multiplexer.
+            lane: of the multiplexer, and of the registry where the runtimes meet.
             worker_lane: of the worker, when there is one only; several workers have a thread each.
             metrics: where its actors show what they measure.
         """
         if workers < 1:
             raise ValueError(f"a replica has at least 1 worker, not {workers}")
-        alone = worker_lane if workers == 1 else None
-        started = tuple(
-            [
-                dispatcher.start(Worker, index, storage, trust=trust, metrics=metrics, lane=alone)
+        alone = worker_lane if workers == 1 and not interactive else None
+        registry = dispatcher.start(SharingRegistry, lane=lane) if interactive else None
+
+        def runtime(placement: Placement, process_globals: ProcessGlobals) -> tuple[pykka.ActorRef[Worker], ...]:
+            started = [
+                dispatcher.start(
+                    Worker,
+                    index,
+                    storage,
+                    placement=placement,
+                    process_globals=process_globals,
+                    trust=trust,
+                    metrics=metrics,
+                    registry=registry,
+                    lane=alone,
+                )
                 for index in range(workers)
             ]
-        )
-        return Replica(dispatcher.start(Multiplexer, started, metrics, lane=lane), started)
+            return tuple(started)
+
+        first = runtime(Placement.MAINTENANCE if interactive else Placement.SOLO, ProcessGlobals.APPLY)
+        second = runtime(Placement.INTERACTIVE, ProcessGlobals.INHERIT) if interactive else ()
+        return Replica(dispatcher.start(Multiplexer, first, metrics, interactive=second, lane=lane), first, second)

@@ -84,11 +84,13 @@ class ActorSystem:
         workers: int = 1,
         settings: Mapping[str, Setting] | None = None,
         *,
+        interactive: bool = False,
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Start ``workers`` worker threads and what belongs to them.
 
         Args:
+            interactive: with as many workers again, which answer reads while the first ones keep indexes up to date.
             dispatcher: what executes the actors instead of threads, such as a ``SimulatedDispatcher`` in a test.
 
         Raises:
@@ -99,7 +101,7 @@ class ActorSystem:
                 f"workers is the number of worker threads, from 1 to {MOST_WORKERS}, and {workers!r} was given"
             )
         updates = checked_settings({} if settings is None else settings)  # before there is anything to stop
-        self._running = start(workers, dispatcher, updates)
+        self._running = start(workers, dispatcher, updates, interactive=interactive)
         self._connection = Connection(self._running.dispatcher, self._running.controller)
         self.introspection = Introspection(self._introspection_relations)
         """What the system says about itself: ``system.introspection.frontiers`` is a relation."""

@@ -35,9 +35,14 @@ class Running:
 
 
 def start(
-    workers: int, dispatcher: Dispatcher | None = None, settings: tuple[tuple[str, Setting | None], ...] = ()
+    workers: int,
+    dispatcher: Dispatcher | None = None,
+    settings: tuple[tuple[str, Setting | None], ...] = (),
+    *,
+    interactive: bool = False,
 ) -> Running:
-    """Start the storage, the controller and one replica with so many workers; on threads, unless told otherwise."""
+    """Start the storage, the controller and one replica with so many workers, or twice as many with an interactive
+    runtime; on threads, unless told otherwise."""
     dispatcher = dispatcher or ThreadedDispatcher()
     metrics = SystemMetrics(dispatcher)
     try:
@@ -48,7 +53,9 @@ def start(
         if settings:
             # Before there is a replica: some are read when one is provisioned.
             controller.tell(Configure(updates=settings, reply=dispatcher.reply()))
-        replica = Replica.start(dispatcher, storage, workers, trust=True, lane=_CORE, metrics=metrics)
+        replica = Replica.start(
+            dispatcher, storage, workers, interactive=interactive, trust=True, lane=_CORE, metrics=metrics
+        )
         controller.tell(AddReplica("r1", replica.endpoint))
     except BaseException:
         dispatcher.stop()

@@ -9,9 +9,17 @@ from __future__ import annotations
 from ...dataflow.plans.validate import validate
 from ...dataflow.render import Dataflow
 from ...messages.commands import AllowCompaction, AllowWrites, CreateDataflow, Schedule
-from ...messages.dataflows import CopyTo, IndexImport, MaterializedView, RenderDataflow, SinkExport, Subscribe
+from ...messages.dataflows import (
+    CopyTo,
+    DataflowClass,
+    IndexImport,
+    MaterializedView,
+    RenderDataflow,
+    SinkExport,
+    Subscribe,
+)
 from ...messages.errors import ProtocolError
-from ...messages.frontiers import is_beyond, less_than, show_frontier
+from ...messages.frontiers import Frontier, is_beyond, less_than, show_frontier
 from ...messages.ids import GlobalId
 from .appends import Appends
 from .copy_to import CopyToSink
@@ -20,8 +28,10 @@ from .feeds import Feeds
 from .link import Link
 from .materialized_view import MaterializedViewSink
 from .messages import DataflowNumber, Exchanged, SinkPart
+from .peers import Peers
+from .publishing import Publishing
 from .sinks import Sink
-from .state import Collection, ComputeState, Peer, RunningDataflow
+from .state import Collection, ComputeState, Peer, PeerBundle, RunningDataflow
 from .stepping import Stepping
 from .subscribe import SubscribeSink
 
@@ -30,13 +40,23 @@ class Dataflows:
     """The commands about dataflows and collections."""
 
     def __init__(
-        self, state: ComputeState, link: Link, feeds: Feeds, appends: Appends, stepping: Stepping, trust: bool
+        self,
+        state: ComputeState,
+        link: Link,
+        feeds: Feeds,
+        appends: Appends,
+        stepping: Stepping,
+        peers: Peers,
+        publishing: Publishing,
+        trust: bool,
     ) -> None:
         """``trust``: load the Python functions in plans (which runs code of whoever sent them)."""
         self._state = state
         self._link = link
         self._feeds = feeds
         self._stepping = stepping
+        self._peers = peers
+        self._publishing = publishing
         self._trust = trust
         self._appends = appends
 
@@ -53,12 +73,11 @@ class Dataflows:
         early = state.early.pop(number, [])
         self._check_exports(description)
         validate(description)
-        if not state.placement.renders(description.dataflow_class):
-            for id in description.export_ids:
-                state.peers[id] = Peer(id, description, description.as_of)
-            return
         for index in description.index_imports:
             self._check_import(description, index)
+        if not state.placement.renders(description.dataflow_class):
+            self._peers.record(number, description)
+            return
         running = self.render(number, description)
         state.counters[DATAFLOWS_CREATED] += 1
         for message in early:
@@ -68,6 +87,8 @@ class Dataflows:
         """Build a dataflow whose imports are there, and record its exports."""
         state = self._state
         traces = {index.id: state.traces[index.id] for index in description.index_imports}
+        for id in traces:
+            self._peers.refresh(id)
         dataflow = Dataflow(
             description,
             traces=traces,
@@ -79,15 +100,29 @@ class Dataflows:
         running = RunningDataflow(number, description, dataflow)
         state.dataflows[number] = running
         for index in description.index_exports:
-            state.traces[index.id] = dataflow.indexes[index.id]
+            state.traces[index.id] = trace = dataflow.indexes[index.id]
             self._record(Collection(index.id, running, None))
+            self._publishing.publish(trace)
         for sink in description.sink_exports:
             self._record(Collection(sink.id, running, self._sink(running, sink)))
         for id in traces:
-            exporter = state.collections[id].running
-            exporter.importers.append(running)
-            running.exporters.append(exporter)
+            self._follow(running, self._exporter(id))
         return running
+
+    def _exporter(self, id: GlobalId) -> RunningDataflow | PeerBundle:
+        """Who moves an index."""
+        peer = self._state.peers.get(id)
+        if peer is None:
+            return self._state.collections[id].running
+        assert peer.bundle is not None, "only what this runtime reads is imported"
+        return peer.bundle
+
+    def _follow(self, importer: RunningDataflow, exporter: RunningDataflow | PeerBundle) -> None:
+        importer.exporters.append(exporter)
+        if isinstance(exporter, PeerBundle):
+            self._peers.imported(exporter, importer)
+        else:
+            exporter.importers.append(importer)
 
     def schedule(self, command: Schedule) -> None:
         """Start the dataflow that exports an id; once started, nothing changes.
@@ -129,9 +164,8 @@ class Dataflows:
         Raises:
             ProtocolError: nothing exports it, or more was allowed before.
         """
-        state, id, frontier = self._state, command.id, command.frontier
-        peer = state.peers.get(id)
-        target = self._collection(id, "compact") if peer is None else peer
+        id, frontier = command.id, command.frontier
+        target = self._state.peers.get(id) or self._collection(id, "compact")
         if less_than(frontier, target.compaction):
             raise ProtocolError(
                 f"compaction to {show_frontier(frontier)} regresses: "
@@ -139,9 +173,8 @@ class Dataflows:
                 id,
             )
         if isinstance(target, Peer):
-            target.compaction = frontier
-            if frontier is None:
-                del state.peers[id]
+            target.dataflow.compactions[id] = frontier
+            self._peers.compact(target)
             return
         target.running.compactions[id] = frontier
         if frontier is None:
@@ -164,7 +197,7 @@ class Dataflows:
         """Drop what is left of a dataflow without a last report: it belonged to an earlier connection."""
         for collection in list(running.exports.values()):
             self._forget(collection)
-        self._release_unused()
+        self.release_unused()
 
     def exchanged(self, message: Exchanged | SinkPart) -> None:
         """Take what a fellow worker sent. It may come before the command that creates the dataflow here, and after
@@ -197,17 +230,36 @@ class Dataflows:
             raise ProtocolError(f"the dataflow {description.debug_name} exports nothing")
 
     def _check_import(self, description: RenderDataflow, index: IndexImport) -> None:
-        trace = self._state.traces.get(index.id)
-        if trace is None:
+        found = self._index(index.id)
+        if found is None:
             raise ProtocolError(
                 f"the dataflow {description.debug_name} imports this index, which does not exist", index.id
             )
-        if is_beyond(trace.since, description.as_of):
+        exporter, since = found
+        if (
+            description.dataflow_class is DataflowClass.MAINTAINED
+            and exporter.dataflow_class is DataflowClass.ONE_SHOT_READ
+        ):
             raise ProtocolError(
-                f"the dataflow {description.debug_name} starts at {description.as_of}, "
-                f"before the since {show_frontier(trace.since)} of this import",
+                f"the dataflow {description.debug_name} is maintained and imports this index of a one-shot read",
                 index.id,
             )
+        if is_beyond(since, description.as_of):
+            raise ProtocolError(
+                f"the dataflow {description.debug_name} starts at {description.as_of}, "
+                f"before the since {show_frontier(since)} of this import",
+                index.id,
+            )
+
+    def _index(self, id: GlobalId) -> tuple[RenderDataflow, Frontier] | None:
+        """The dataflow that exports an index, and from when on it is readable."""
+        peer, trace = self._state.peers.get(id), self._state.traces.get(id)
+        if trace is not None:
+            exporter = self._state.collections[id].running if peer is None else peer.dataflow
+            return exporter.description, trace.since
+        if peer is not None and any(export.id == id for export in peer.dataflow.description.index_exports):
+            return peer.dataflow.description, peer.compaction
+        return None
 
     def _collection(self, id: GlobalId, purpose: str) -> Collection:
         collection = self._state.collections.get(id)
@@ -216,6 +268,7 @@ class Dataflows:
         return collection
 
     def _record(self, collection: Collection) -> None:
+        assert collection.id not in self._state.peers, f"{collection.id} is rendered by both runtimes"
         self._state.collections[collection.id] = collection
         collection.running.exports[collection.id] = collection
 
@@ -243,7 +296,7 @@ class Dataflows:
             if last is not None:
                 self._link.respond(last, collection.running.number)
         self._forget(collection)
-        self._release_unused()
+        self.release_unused()
 
     def _forget(self, collection: Collection) -> None:
         """Remove a collection."""
@@ -257,7 +310,7 @@ class Dataflows:
             trace.allow_compaction(None)
             self._stepping.index_dropped(id)
 
-    def _release_unused(self) -> None:
+    def release_unused(self) -> None:
         """Let go of every dataflow without exports of which no other one needs an arrangement. Letting go of one may
         be what another one waited for."""
         while True:
@@ -273,5 +326,13 @@ class Dataflows:
         self._feeds.leave(running)
         running.dataflow.close()
         self._stepping.deactivate(running)
+        for importer in running.importers:
+            # What they read is not of this dataflow, else it would be in use.
+            importer.exporters.remove(running)
+            for exporter in running.exporters:
+                self._follow(importer, exporter)
         for exporter in running.exporters:
-            exporter.importers.remove(running)
+            if isinstance(exporter, PeerBundle):
+                self._peers.left(exporter, running)
+            else:
+                exporter.importers.remove(running)

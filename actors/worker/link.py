@@ -17,7 +17,7 @@ class Link:
     """The worker's neighbours: fellow workers, the storage, and the multiplexer, which gets the responses of one
     handler together."""
 
-    __slots__ = ("_responses", "_state", "fellows", "multiplexer", "own", "storage", "worker")
+    __slots__ = ("_responses", "_state", "fellows", "multiplexer", "own", "sibling", "storage", "worker")
 
     def __init__(self, state: ComputeState, own: pykka.ActorRef[Any], storage: pykka.ActorRef[Any]) -> None:
         self._state = state
@@ -29,6 +29,8 @@ class Link:
         """None until the worker joined."""
         self.fellows: tuple[pykka.ActorRef[Any], ...] = (own,)
         """All workers of the runtime, in order, this one included."""
+        self.sibling: pykka.ActorRef[Any] | None = None
+        """The worker of the same number of the maintenance runtime, if this one is of the interactive runtime."""
 
     def respond(self, response: Response, incarnation: DataflowNumber = NO_INCARNATION, worked: float = 0.0) -> None:
         """Answer at the end of the handler. ``worked``: seconds spent on the peek that it answers.

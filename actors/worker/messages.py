@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 import pykka
 
-from ...dataflow.arrangements.publication import Publication
+from ...dataflow.arrangements.publication import Incarnation, Publication
 from ...dataflow.arrangements.updates import Chunk
+from ...messages.frontiers import Timestamp
 from ...messages.ids import GlobalId, Nonce
 from ...messages.responses import Response
 from ..dispatch.oneshot import OneShot
@@ -25,10 +26,12 @@ class Message(msgspec.Struct, frozen=True, eq=False):
 
 class Joined(Message, frozen=True, eq=False):
     """To a worker, from its multiplexer, before any command: whom it works with. ``workers`` are all workers of its
-    runtime in order of their index, itself included."""
+    runtime in order of their index, itself included; ``sibling`` is the worker with the same index of the other runtime
+    of the process, if there is one."""
 
     multiplexer: pykka.ActorRef[Any]
     workers: tuple[pykka.ActorRef[Any], ...]
+    sibling: pykka.ActorRef[Any] | None = None
 
 
 class Exchanged(Message, frozen=True, eq=False):
@@ -55,6 +58,19 @@ class Turn(Message, frozen=True, eq=False):
 
 class Idle(Message, frozen=True, eq=False):
     """To itself, some time after the last work: tidy up."""
+
+
+class Sealed(Message, frozen=True, eq=False):
+    """To a worker that waits for an index of the other runtime, from the publisher: it is sealed at the time."""
+
+    id: GlobalId
+    incarnation: Incarnation
+
+
+class Introspect(Message, frozen=True, eq=False):
+    """To a worker of the maintenance runtime, from its sibling: somebody reads introspection relations at ``time``."""
+
+    time: Timestamp
 
 
 class LookAtMemory(Message, frozen=True, eq=False):

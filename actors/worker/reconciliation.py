@@ -11,7 +11,8 @@ from ...messages.frontiers import less_than
 from ...messages.reconcile import InstalledDataflow, reconcile
 from .counters import DATAFLOWS_KEPT
 from .dataflows import Dataflows
-from .state import ComputeState, RunningDataflow
+from .peers import Peers
+from .state import ComputeState, Peer, PeerDataflow, RunningDataflow
 from .stepping import Stepping
 
 
@@ -29,9 +30,10 @@ class IncompatibleInstance(PillionError):
 class Reconciler:
     """Brings together what is installed and the commands that were replayed."""
 
-    def __init__(self, state: ComputeState, dataflows: Dataflows, stepping: Stepping) -> None:
+    def __init__(self, state: ComputeState, dataflows: Dataflows, peers: Peers, stepping: Stepping) -> None:
         self._state = state
         self._dataflows = dataflows
+        self._peers = peers
         self._stepping = stepping
 
     def begin(self, nonce: str) -> None:
@@ -68,34 +70,46 @@ class Reconciler:
         rest report anew. Returns the kept descriptions by their exports."""
         state = self._state
         requested = [command.dataflow for command in replay if isinstance(command, CreateDataflow)]
-        installed = [running for running in state.dataflows.values() if not running.is_logging]
+        rendered = [running for running in state.dataflows.values() if running.exports and not running.is_logging]
+        recorded = {peer.dataflow.number: peer.dataflow for peer in state.peers.values()}
+        peers = [dataflow for dataflow in recorded.values() if not dataflow.is_logging]
+        # In the order of the command stream, as the other runtime has them.
+        installed = sorted([*rendered, *peers], key=lambda dataflow: dataflow.number)
         logging = [id for running in state.dataflows.values() if running.is_logging for id in running.exports]
+        logging += [id for dataflow in recorded.values() if dataflow.is_logging for id in dataflow.exports]
         plan = reconcile(
-            [InstalledDataflow(running.description, running.compactions) for running in installed], requested, logging
+            [InstalledDataflow(dataflow.description, dataflow.compactions) for dataflow in installed],
+            requested,
+            logging,
         )
         kept = {description.export_ids: description for description in plan.keep}
-        # The replayed creations record peers anew.
-        state.peers.clear()
-        for running in installed:
-            description = kept.get(running.description.export_ids)
-            if description is None:
-                self._dataflows.drop(running)
+        for dataflow in installed:
+            description = kept.get(dataflow.description.export_ids)
+            if description is not None:
+                dataflow.description = description
+                self._restart(dataflow)
+            elif isinstance(dataflow, PeerDataflow):
+                for peer in list(dataflow.exports.values()):
+                    self._peers.drop(peer)
             else:
-                running.description = description
-                state.counters[DATAFLOWS_KEPT] += 1
-                self._restart(running)
-        for running in state.dataflows.values():
-            if running.is_logging:
-                running.compactions.clear()
-                self._restart(running)
+                self._dataflows.drop(dataflow)
+        state.counters[DATAFLOWS_KEPT] += sum(running.description.export_ids in kept for running in rendered)
+        for dataflow in [*state.dataflows.values(), *recorded.values()]:
+            if dataflow.is_logging:
+                dataflow.compactions.clear()
+                self._restart(dataflow)
         return {**kept}
 
-    def _restart(self, running: RunningDataflow) -> None:
+    def _restart(self, dataflow: RunningDataflow | PeerDataflow) -> None:
         """Report a kept dataflow as if from scratch, and keep of it what is needed from the requested ``as_of`` on."""
-        as_of = running.description.as_of
-        for collection in running.exports.values():
-            collection.reported.restart(as_of)
-            if less_than(collection.compaction, as_of):
-                running.compactions[collection.id] = as_of
-            self._dataflows.compact(collection)
-        self._stepping.activate(running)
+        as_of = dataflow.description.as_of
+        for export in dataflow.exports.values():
+            if less_than(export.compaction, as_of):
+                dataflow.compactions[export.id] = as_of
+            if isinstance(export, Peer):
+                self._peers.compact(export)
+            else:
+                export.reported.restart(as_of)
+                self._dataflows.compact(export)
+        if isinstance(dataflow, RunningDataflow):
+            self._stepping.activate(dataflow)

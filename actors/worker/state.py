@@ -6,12 +6,14 @@ import enum
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
+from ...dataflow.arrangements.peer import PeerArrangement
+from ...dataflow.arrangements.publication import Incarnation
 from ...dataflow.arrangements.snapshot import Scan
 from ...dataflow.arrangements.trace import Trace
 from ...dataflow.render import Dataflow
 from ...messages.commands import Command, InstanceConfig, Peek
 from ...messages.dataflows import RenderDataflow
-from ...messages.frontiers import Frontier
+from ...messages.frontiers import Frontier, Timestamp
 from ...messages.ids import GlobalId, Nonce, PeekId
 from ..metrics.figures import WorkerFigures
 from ..peeks.builder import PeekResultBuilder
@@ -46,7 +48,7 @@ class RunningDataflow:
         """Those that were not dropped."""
         self.compactions: dict[GlobalId, Frontier] = {}
         """The last ``AllowCompaction`` of each export that ever had one, also of those that were dropped."""
-        self.exporters: list[RunningDataflow] = []
+        self.exporters: list[RunningDataflow | PeerBundle] = []
         """Those of which it imports an index."""
         self.importers: list[RunningDataflow] = []
         """Those that import one of its indexes: when it moves, they have work."""
@@ -79,13 +81,66 @@ class Collection:
         return self.running.compactions.get(self.id, self.running.description.as_of)
 
 
-@dataclass(slots=True)
-class Peer:
-    """An export of a dataflow that the other runtime of the process renders."""
+class PeerBundle:
+    """An index that the other runtime of the process maintains, as this runtime reads it: its oks and errs, bound to
+    the publication of its own incarnation now or later.
 
-    id: GlobalId
-    description: RenderDataflow
-    compaction: Frontier
+    Attributes:
+        trace: what peeks and dataflows read; its hold is the last ``AllowCompaction`` that this runtime has applied.
+        importers: the dataflows that import it.
+        awaited: the time at which the publisher is going to wake this worker, if there is one.
+    """
+
+    __slots__ = ("arrangement", "awaited", "importers", "trace")
+
+    def __init__(self, trace: Trace, arrangement: PeerArrangement) -> None:
+        self.trace = trace
+        self.arrangement = arrangement
+        self.importers: list[RunningDataflow] = []
+        self.awaited: Timestamp | None = None
+
+    @property
+    def slot(self) -> Slot:
+        return self.trace.id, self.trace.incarnation
+
+
+class PeerDataflow:
+    """A dataflow that the other runtime of the process renders."""
+
+    __slots__ = ("compactions", "description", "exports", "number")
+
+    def __init__(self, number: DataflowNumber, description: RenderDataflow) -> None:
+        self.number = number
+        self.description = description
+        self.exports: dict[GlobalId, Peer] = {}
+        """Those that were not dropped."""
+        self.compactions: dict[GlobalId, Frontier] = {}
+        """The last ``AllowCompaction`` of each export that ever had one, also of those that were dropped."""
+
+    @property
+    def is_logging(self) -> bool:
+        """Whether it keeps an introspection relation."""
+        return self.number < 0
+
+
+class Peer:
+    """An export of a dataflow that the other runtime renders. ``bundle``: of an index that this runtime reads."""
+
+    __slots__ = ("bundle", "dataflow", "id")
+
+    def __init__(self, id: GlobalId, dataflow: PeerDataflow, bundle: PeerBundle | None) -> None:
+        self.id = id
+        self.dataflow = dataflow
+        self.bundle = bundle
+
+    @property
+    def compaction(self) -> Frontier:
+        """What ``AllowCompaction`` allowed last, at first ``as_of``."""
+        return self.dataflow.compactions.get(self.id, self.dataflow.description.as_of)
+
+
+Slot = tuple[GlobalId, Incarnation]
+"""Where a publication and a bundle meet: an index may have several, one after the other, under one id."""
 
 
 class PeekState(enum.StrEnum):
@@ -121,7 +176,9 @@ class ComputeState:
             before; else None.
         collections: what this runtime renders, and hence reports.
         traces: the indexes that can be read and imported.
-        peers: what the other runtime renders.
+        peers: what the other runtime renders. Never in ``collections``.
+        bundles: the peers that this runtime reads, and those that were dropped while a dataflow still reads them.
+        published: the indexes that the other runtime reads, until it releases them.
         dataflows: those of which anything is needed, in the order in which they were created: an export that was not
             dropped, or an arrangement that another dataflow re-uses or reads.
         next_dataflow: the number of the next ``CreateDataflow``.
@@ -143,6 +200,8 @@ class ComputeState:
     collections: dict[GlobalId, Collection] = field(default_factory=dict[GlobalId, Collection])
     traces: dict[GlobalId, Trace] = field(default_factory=dict[GlobalId, Trace])
     peers: dict[GlobalId, Peer] = field(default_factory=dict[GlobalId, Peer])
+    bundles: dict[Slot, PeerBundle] = field(default_factory=dict[Slot, PeerBundle])
+    published: dict[Slot, Trace] = field(default_factory=dict[Slot, Trace])
     dataflows: dict[DataflowNumber, RunningDataflow] = field(default_factory=dict[DataflowNumber, RunningDataflow])
     next_dataflow: DataflowNumber = 0
     ready: deque[RunningDataflow] = field(default_factory=deque[RunningDataflow])

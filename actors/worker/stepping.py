@@ -55,6 +55,10 @@ class Stepping:
             running.is_active = False
             self._state.ready.remove(running)
 
+    def index_sealed(self, id: GlobalId) -> None:
+        """An index of the other runtime moved, for which peeks wait: answer those of them that need not wait on."""
+        self._peeks.sealed(id)
+
     def index_dropped(self, id: GlobalId) -> None:
         """Nobody will read an index any more: answer those who wait for it."""
         self._peeks.index_dropped(id)

@@ -24,6 +24,7 @@ from ...messages.commands import (
     Schedule,
     UpdateConfiguration,
 )
+from ...messages.dataflows import DataflowClass
 from ...messages.errors import PillionError, ProtocolError
 from ...messages.frontiers import MINIMUM, Timestamp
 from ...messages.ids import GlobalId
@@ -32,6 +33,7 @@ from ..introspection.log import Introspection
 from ..metrics.system import SystemMetrics
 from ..process.memory import Memory
 from ..process.threads import WorkerThread
+from ..registry.messages import Bound, Released
 from ..settings import IDLE_SECONDS
 from ..storage.messages import Appended, ShardChanges, ShardRead, ShardSnapshot, SnapshotRefused, UpperMismatch
 from .appends import Appends
@@ -45,20 +47,27 @@ from .messages import (
     BarrierReached,
     Exchanged,
     Idle,
+    Introspect,
     Joined,
     LookAtMemory,
     OpenPublication,
     ReadCounters,
+    Sealed,
     SinkPart,
     Turn,
 )
 from .peeks import Peeks
+from .peers import Peers
 from .placement import Placement
 from .process_globals import ProcessGlobals, apply_settings, withdraw_settings
+from .publishing import Publishing
 from .reconciliation import Reconciler
 from .refusals import refusal_of
 from .state import ComputeState
 from .stepping import Stepping
+
+_FEW_ROWS = 10_000
+"""A commit with no more of them is soon done."""
 
 
 class Worker(SystemActor):
@@ -71,6 +80,7 @@ class Worker(SystemActor):
         trust: load the Python functions in plans, which runs code of whoever sent them.
         metrics: where it shows what it measures.
         memory: that of its process, of which it tells; None when the controller is in the same process.
+        registry: where the two runtimes of a process meet; None when there is one.
     """
 
     handlers: ClassVar = {
@@ -96,6 +106,10 @@ class Worker(SystemActor):
         Idle: "idle",
         LookAtMemory: "look_at_memory",
         Joined: "joined",
+        Bound: "bound",
+        Sealed: "sealed",
+        Released: "released",
+        Introspect: "introspect",
         Barrier: "barrier",
         OpenPublication: "open_publication",
         ReadCounters: "read_counters",
@@ -111,6 +125,7 @@ class Worker(SystemActor):
         trust: bool = False,
         metrics: SystemMetrics | None = None,
         memory: Memory | None = None,
+        registry: pykka.ActorRef[Any] | None = None,
     ) -> None:
         super().__init__(worker=worker)
         self._process_globals = process_globals
@@ -122,9 +137,22 @@ class Worker(SystemActor):
         self._appends = Appends(self._link)
         self._peeks = Peeks(self.state, self._link, trust, clock)
         self._stepping = Stepping(self.state, self._link, self._peeks, clock)
-        self._dataflows = Dataflows(self.state, self._link, self._feeds, self._appends, self._stepping, trust)
-        self._reconciler = Reconciler(self.state, self._dataflows, self._stepping)
-        self._introspection = Introspection(self.state, self._dataflows.render, self._stepping.run, clock.now)
+        self._peers = Peers(self.state, self._link, self._stepping, registry, trust)
+        self._publishing = Publishing(self.state, self._link, registry)
+        self._dataflows = Dataflows(
+            self.state,
+            self._link,
+            self._feeds,
+            self._appends,
+            self._stepping,
+            self._peers,
+            self._publishing,
+            trust,
+        )
+        self._reconciler = Reconciler(self.state, self._dataflows, self._peers, self._stepping)
+        renders = placement.renders(DataflowClass.MAINTAINED)
+        keep = self._dataflows.render if renders else self._peers.record
+        self._introspection = Introspection(self.state, keep, self._stepping.run, clock.now)
         self._commands: dict[type, Callable[[Any], None]] = {
             CreateInstance: self._create_instance,
             UpdateConfiguration: self._update_configuration,
@@ -144,6 +172,11 @@ class Worker(SystemActor):
         self._busy_until = clock.now()
         self._latest: Timestamp = MINIMUM
         """The latest time of which changes were heard."""
+
+    def takes_little(self, message: Any) -> bool:
+        if message.__class__ is ShardChanges:
+            return sum([len(chunk.oks) for _, chunk in message.chunks if chunk.oks is not None]) <= _FEW_ROWS
+        return message.__class__ is Peek
 
     # --- Commands ---
 
@@ -181,6 +214,8 @@ class Worker(SystemActor):
         try:
             self._commands[command.__class__](command)
         except PillionError as error:
+            if not self._tells_of(command):
+                return
             name = type(command).__name__
             self.state.counters[COMMANDS_REFUSED] += 1
             refused = error if isinstance(error, ProtocolError) else ProtocolError(str(error))
@@ -188,6 +223,13 @@ class Worker(SystemActor):
             if self.state.worker == 0:
                 self.log.info("refused a command", command=name, reason=str(error))
                 self._link.respond(refusal_of(name, refused))
+
+    def _tells_of(self, command: Command) -> bool:
+        """Whether it is this runtime that tells when a command is refused, which both do alike."""
+        placement = self.state.placement
+        if isinstance(command, CreateDataflow):
+            return placement.renders(command.dataflow.dataflow_class)
+        return placement.renders(DataflowClass.MAINTAINED)
 
     def _create_instance(self, command: CreateInstance) -> None:
         if self.state.config is not None:
@@ -215,14 +257,24 @@ class Worker(SystemActor):
         self._dataflows.create(command)
 
     def _peek(self, command: Peek) -> None:
+        id = command.target.id
         if self._introspection.indexes:
-            self._introspect(command.target.id, command.timestamp)
+            self._introspect(id, command.timestamp)
+        if not self.state.bundles:
+            self._peeks.peek(command)
+            return
+        self._peers.refresh(id)
         self._peeks.peek(command)
+        if id in self.state.queued_peeks:
+            self._peers.awaited(id)
 
     def _introspect(self, id: GlobalId, time: Timestamp) -> None:
         """Whoever reads an introspection relation sees the state at this moment."""
         if id in self._introspection.indexes:
-            self._introspection.advance(time)
+            if self._link.sibling is None:
+                self._introspection.advance(time)
+            else:
+                self._link.sibling.tell(Introspect(time))
 
     # --- From the storage ---
 
@@ -280,9 +332,31 @@ class Worker(SystemActor):
             self._introspection.advance(self._latest)
         self._finish()
 
+    # --- From the other runtime ---
+
+    def bound(self, message: Bound) -> None:
+        self._peers.bound(message)
+        self._finish()
+
+    def sealed(self, message: Sealed) -> None:
+        self._peers.sealed(message)
+        self._finish()
+
+    def released(self, message: Released) -> None:
+        self._publishing.released(message)
+        self._dataflows.release_unused()
+        self._finish()
+
+    def introspect(self, message: Introspect) -> None:
+        self._introspection.advance(message.time)
+        self._finish()
+
+    # --- Wiring, and for tests ---
+
     def joined(self, message: Joined) -> None:
         self._link.multiplexer = message.multiplexer
         self._link.fellows = message.workers
+        self._link.sibling = message.sibling
         self._apply_process_settings()
 
     def on_stop(self) -> None:

@@ -43,14 +43,16 @@ class TraceReader:
     """Follows an arrangement for one operator.
 
     Attributes:
+        as_of: the first time that the operator tells apart; earlier ones count as this one.
         hold: of the arrangement, at the times that the operator has not done yet.
         oks, errs: the batches that the operator has not taken: at first everything sealed so far, then each new one.
     """
 
-    __slots__ = ("_arrangement", "errs", "hold", "oks")
+    __slots__ = ("_arrangement", "as_of", "errs", "hold", "oks")
 
     def __init__(self, arrangement: Arrangement, as_of: Timestamp) -> None:
         self._arrangement = arrangement
+        self.as_of = as_of
         self.hold = arrangement.hold(as_of)
         self.oks = list(arrangement.oks.batches)
         self.errs = list(arrangement.errs.batches)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ...messages.frontiers import TIME_LIMIT, Frontier, Timestamp, is_sealed
 from ...messages.ids import GlobalId
@@ -16,6 +17,9 @@ from ...messages.scalars import Scalar
 from ...messages.types import SqlType
 from .batch import Layout
 from .snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from .arrangement import Hold
 
 Incarnation = tuple[str, int]
 """Tells an index from an earlier one under the same id: the nonce of the connection that created it, and a counter."""
@@ -35,7 +39,9 @@ class Publication:
     * **Any thread** may read any attribute, and call :meth:`wait`. It takes ``snapshot`` once and reads only from what
       it took: a second look may find a later state. It reads at ``since <= time < upper`` of what it took, and needs a
       hold on the index (of the controller, or a standing hold) to find its time still readable.
-    * **The publisher alone** calls :meth:`replace` and :meth:`close`.
+    * **The publisher alone** calls :meth:`replace` and :meth:`close`, and releases ``standing_hold``.
+    * **The one thread** of the worker that reads for the other runtime moves ``standing_hold`` by ``downgrade``, and
+      by nothing else: the publisher takes its time whenever it compacts, an older one at worst.
     * What :meth:`wait` was given is called on the publisher's thread, in the midst of its work: it must be brief, must
       not raise and must not call back; telling an actor or setting a future is what it is for.
 
@@ -46,9 +52,21 @@ class Publication:
         layout: which of these columns are the key.
         snapshot: the present state. Once closed, a state without rows that is readable at no time.
         closed: whether it was withdrawn; then it never changes again.
+        standing_hold: what the other runtime of the process holds of the index, from before it is published until
+            that runtime releases it; None when there is no other runtime. The arrangement compacts no further.
     """
 
-    __slots__ = ("_waiting", "closed", "id", "incarnation", "key", "layout", "snapshot", "types")
+    __slots__ = (
+        "_waiting",
+        "closed",
+        "id",
+        "incarnation",
+        "key",
+        "layout",
+        "snapshot",
+        "standing_hold",
+        "types",
+    )
 
     def __init__(
         self,
@@ -58,6 +76,7 @@ class Publication:
         types: tuple[SqlType, ...],
         layout: Layout,
         snapshot: Snapshot,
+        standing_hold: Hold | None = None,
     ) -> None:
         self.id = id
         self.incarnation = incarnation
@@ -65,6 +84,7 @@ class Publication:
         self.types = types
         self.layout = layout
         self.snapshot = snapshot
+        self.standing_hold = standing_hold
         self.closed = False
         self._waiting: deque[tuple[Timestamp, Notify]] = deque()
 

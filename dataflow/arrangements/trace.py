@@ -69,26 +69,42 @@ class Trace:
         self._hold.downgrade(frontier)
         if frontier is None:
             self._hold.release()
-            self.withdraw()
+            if self._publication is not None and self._publication.standing_hold is None:
+                self.withdraw()
 
     def hold(self, time: Timestamp) -> Hold:
         """Keep the index readable from ``time`` on, whatever compaction is allowed."""
         return self.arrangement.hold(time)
 
-    def publish(self) -> Publication:
-        """Share the index with other threads, from now until it is dropped; the same publication every time."""
+    def publish(self, *, standing: bool = False) -> Publication:
+        """Share the index with other threads, from now on; the same publication every time.
+
+        Args:
+            standing: hold it for the other runtime, and share it until that releases it (:meth:`withdraw`), even when
+                it is dropped here before; else it is shared until it is dropped.
+        """
         if self._publication is None:
-            arrangement = self.arrangement
+            arrangement, since = self.arrangement, self.since
+            assert since is not None, "what is dropped is not shared"
             self._publication = Publication(
-                self.id, self.incarnation, self.key, arrangement.types, arrangement.layout, arrangement.snapshot()
+                self.id,
+                self.incarnation,
+                self.key,
+                arrangement.types,
+                arrangement.layout,
+                arrangement.snapshot(),
+                arrangement.hold(since) if standing else None,
             )
             arrangement.publish(self._publication)
         return self._publication
 
     def withdraw(self) -> None:
-        """Share it no longer."""
-        if self._publication is not None:
-            self.arrangement.withdraw(self._publication)
+        """Share it no longer, and hold nothing for others."""
+        publication = self._publication
+        if publication is not None:
+            if publication.standing_hold is not None:
+                publication.standing_hold.release()
+            self.arrangement.withdraw(publication)
             self._publication = None
 
     def snapshot(self) -> Snapshot:

@@ -111,13 +111,13 @@ class Heard:
 class World:
     """A replica, its controller, and the truth about the shard."""
 
-    def __init__(self, seed: int, workers: int) -> None:
+    def __init__(self, seed: int, workers: int, *, interactive: bool = False) -> None:
         self.random = random.Random(seed)
         self.dispatcher = SimulatedDispatcher(seed, keep_trace=False)
         self.storage = self.dispatcher.start(Storage)
         self.storage.tell(CreateShard(SHARD, SCHEMA))
         self.storage.tell(CreateShard(COPY, SCHEMA))
-        self.replica = Replica.start(self.dispatcher, self.storage, workers)
+        self.replica = Replica.start(self.dispatcher, self.storage, workers, interactive=interactive)
         self.controller = Probe(self.dispatcher)
         self.history: list[tuple[Row, Timestamp, int]] = []
         self.upper: Timestamp = 0
@@ -251,10 +251,11 @@ def everything(as_of: Timestamp) -> list[Command]:
     ]
 
 
+@pytest.mark.parametrize("interactive", [False, True], ids=["solo", "two runtimes"])
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(12))
-def test_reads_are_right_and_the_protocol_holds_in_every_order(seed: int, workers: int) -> None:
-    with closing(World(seed, workers)) as world:
+def test_reads_are_right_and_the_protocol_holds_in_every_order(seed: int, workers: int, interactive: bool) -> None:
+    with closing(World(seed, workers, interactive=interactive)) as world:
         check_random_commands(world)
 
 
@@ -295,11 +296,18 @@ def check_random_commands(world: World) -> None:
     world.settle()
     for id in (INDEX, SHARED, VIEW):
         assert world.heard[id].frontiers == {"write": None, "input": None, "output": None}
-    for ref in world.replica.workers:
+    check_nothing_is_left(world)
+
+
+def check_nothing_is_left(world: World) -> None:
+    for ref in world.replica.workers + world.replica.interactive:
         state = worker_of(ref).state
         assert not state.dataflows
         assert not state.collections
         assert not state.traces
+        assert not state.peers
+        assert not state.bundles
+        assert not state.published
         assert not state.peeks
         assert not state.queued_peeks
         assert not state.early
@@ -311,10 +319,13 @@ def worker_of(ref: object) -> Worker:
     return actor
 
 
+@pytest.mark.parametrize("interactive", [False, True], ids=["solo", "two runtimes"])
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_a_dataflow_that_is_dropped_before_others_created_it_leaves_nothing_behind(workers: int) -> None:
+def test_a_dataflow_that_is_dropped_before_others_created_it_leaves_nothing_behind(
+    workers: int, interactive: bool
+) -> None:
     for seed in range(8):
-        with closing(World(seed, workers)) as world:
+        with closing(World(seed, workers, interactive=interactive)) as world:
             check_repeated_creation(world)
 
 
@@ -329,7 +340,4 @@ def check_repeated_creation(world: World) -> None:
         world.tell(AllowCompaction(INDEX, None))
         world.write()
     world.dispatcher.run()
-    for ref in world.replica.workers:
-        state = worker_of(ref).state
-        assert not state.dataflows
-        assert not state.early
+    check_nothing_is_left(world)

@@ -71,12 +71,13 @@ def rows_of(result: ReadResult) -> Rows:
 class System:
     """A system under simulation, and what its table holds after each transaction."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, interactive: bool) -> None:
         self.random = random.Random(seed)
         self.dispatcher = SimulatedDispatcher(seed, keep_trace=False)
         storage = self.dispatcher.start(Storage)
         self.controller = self.dispatcher.start(Controller, storage)
-        replica = Replica.start(self.dispatcher, storage, self.random.randint(1, 3))
+        workers = self.random.randint(1, 3)
+        replica = Replica.start(self.dispatcher, storage, workers, interactive=interactive)
         self.controller.tell(AddReplica("r", replica.endpoint))
         self.table: GlobalId = self.ask(CreateTable, name="table", schema=TABLE)
         relation = Reduce(Get(self.table), (ColumnRef(0),), (Aggregate("count"),))
@@ -137,9 +138,12 @@ class System:
         return answered
 
 
+@pytest.mark.parametrize("interactive", [False, True], ids=["solo", "two runtimes"])
 @pytest.mark.parametrize("seed", range(25))
-def test_reads_are_right_whatever_the_order_and_however_often_the_connection_breaks(seed: int) -> None:
-    system = System(seed)
+def test_reads_are_right_whatever_the_order_and_however_often_the_connection_breaks(
+    seed: int, interactive: bool
+) -> None:
+    system = System(seed, interactive)
     dispatcher, chance = system.dispatcher, system.random
     index = system.ask(CreateIndex, name="index", on=system.view, key=(ColumnRef(0),))
     materialized = system.ask(CreateMaterializedView, name="materialized", relation=Get(system.view), schema=TOTALS)

@@ -32,7 +32,6 @@ from pillion.actors.storage.messages import (
 )
 from pillion.actors.testing.probe import Probe
 from pillion.actors.worker.messages import FromWorker, Joined, OpenPublication
-from pillion.actors.worker.placement import Placement
 from pillion.actors.worker.reconciliation import IncompatibleInstance
 from pillion.actors.worker.worker import Worker
 from pillion.dataflow.arrangements.updates import Chunk, Updates, concat_updates
@@ -127,11 +126,11 @@ AN_INDEX = IndexExport(INDEX, SOURCE, KEY)
 class Bench:
     """A worker with probes around it."""
 
-    def __init__(self, placement: Placement = Placement.SOLO) -> None:
+    def __init__(self) -> None:
         self.dispatcher = SimulatedDispatcher()
         self.storage = Probe(self.dispatcher)
         self.multiplexer = Probe(self.dispatcher)
-        self.worker = self.dispatcher.start(Worker, 0, self.storage.ref, placement=placement)
+        self.worker = self.dispatcher.start(Worker, 0, self.storage.ref)
         self.worker.tell(Joined(self.multiplexer.ref, (self.worker,)))
         self.nonce = ""
         self.connect("a")
@@ -725,17 +724,3 @@ def test_a_dataflow_may_import_an_introspection_index(bench: Bench) -> None:
 def test_an_instance_with_logging_that_cannot_be_is_refused(bench: Bench, relation: str) -> None:
     twice = (LoggingIndex(relation, LOG), LoggingIndex(relation, LOG))
     assert refused(bench.send(CreateInstance(InstanceConfig(logging=twice)))).startswith("s70: ")
-
-
-# --- Two runtimes ---
-
-
-def test_a_runtime_records_what_it_does_not_render_as_peers() -> None:
-    bench = Bench(Placement.INTERACTIVE)
-    assert bench.send(CreateDataflow(described(AN_INDEX)), Schedule(INDEX), AllowWrites(INDEX)) == []
-    bench.storage.expect_none()
-    assert bench.send(AllowCompaction(INDEX, 4)) == []
-    assert "regresses" in refused(bench.send(AllowCompaction(INDEX, 3)))
-    assert bench.send(AllowCompaction(INDEX, None)) == []
-    assert refused(bench.send(Schedule(INDEX))).startswith("u2: ")
-    bench.dispatcher.stop()

@@ -1,4 +1,4 @@
-"""Systems on threads, with one worker and with two; each leaves no thread behind."""
+"""Systems on threads, with one worker and with two, with one runtime and with two; each leaves no thread behind."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import pytest
 
 from pillion.actors import ActorSystem
 
+MODES = [(1, False), (2, False), (1, True), (2, True)]
 
-@pytest.fixture(params=[1, 2], ids=["1 worker", "2 workers"])
+
+@pytest.fixture(params=MODES, ids=["1 worker", "2 workers", "1 worker, two runtimes", "2 workers, two runtimes"])
 def system(request: pytest.FixtureRequest) -> Iterator[ActorSystem]:
     before = set(threading.enumerate())
-    with ActorSystem(workers=request.param) as system:
+    workers, interactive = request.param
+    with ActorSystem(workers=workers, interactive=interactive) as system:
         yield system
     assert set(threading.enumerate()) <= before

@@ -1,5 +1,6 @@
 """A whole system in a simulation: the index, the materialized view, the subscription and the one-shot query of a
-random relation agree with the oracle after every transaction, on one, two and three workers."""
+random relation agree with the oracle after every transaction, on one, two and three workers, with and without an
+interactive runtime."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def check(data: st.DataObject, vocabulary: Vocabulary) -> None:
     types_of_tables = st.lists(column_types(vocabulary.types), min_size=1, max_size=3).map(tuple)
     rng = random.Random(data.draw(st.integers(0, 2**32), label="seed"))
     workers = data.draw(st.integers(1, 3), label="workers")
-    with ActorSystem(workers, dispatcher=SimulatedDispatcher(rng.randrange(2**32), keep_trace=False)) as system:
+    interactive = data.draw(st.booleans(), label="interactive")
+    dispatcher = SimulatedDispatcher(rng.randrange(2**32), keep_trace=False)
+    with ActorSystem(workers, interactive=interactive, dispatcher=dispatcher) as system:
         tables = [
             system.create_table(f"table{at}", schema(types))
             for at, types in enumerate(data.draw(st.lists(types_of_tables, min_size=1, max_size=2)))
