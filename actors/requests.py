@@ -13,9 +13,10 @@ reply.
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pykka
 
 from ..dataflow.columns.column import Column
 from ..messages.commands import Finishing, Setting
@@ -29,6 +30,10 @@ from ..messages.rows import RowBlock
 from ..messages.scalars import Literal, Scalar
 from ..messages.types import Schema
 from .dispatch.oneshot import OneShot, Stream
+
+if TYPE_CHECKING:
+    from .controller.compaction import Readable
+    from .controller.timestamps import Oracle
 
 
 class Request(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -131,6 +136,26 @@ class WaitUntilReadable(Request, frozen=True, eq=False, kw_only=True):
 
     id: GlobalId
     timestamp: Timestamp | None = None
+
+
+class ReaderOpened(msgspec.Struct, frozen=True, eq=False):
+    """What a thread of the application needs to read an index where it lies.
+
+    Attributes:
+        oracle: it may read ``latest``, the time of the latest transaction.
+        readable: it may read ``dropped``.
+        workers: those that maintain the index, when they are in this process; each shares its publication.
+    """
+
+    oracle: Oracle
+    readable: Readable
+    workers: tuple[pykka.ActorRef[Any], ...]
+
+
+class OpenReader(Request, frozen=True, eq=False, kw_only=True):
+    """Reply: :class:`ReaderOpened`."""
+
+    index: GlobalId
 
 
 # --- Writing -----------------------------------------------------------------------------------------------------

@@ -27,8 +27,10 @@ from ..requests import (
     Explained,
     HoldRead,
     ListCollections,
+    OpenReader,
     PeekIndex,
     Query,
+    ReaderOpened,
     ReadSettings,
     ReleaseRead,
     Request,
@@ -81,6 +83,7 @@ class Controller(SystemActor):
         Unsubscribe: "answer",
         HoldRead: "answer",
         ReleaseRead: "answer",
+        OpenReader: "answer",
         Explain: "answer",
         Configure: "answer",
         ReadSettings: "answer",
@@ -125,6 +128,7 @@ class Controller(SystemActor):
             Unsubscribe: self._unsubscribe,
             HoldRead: held.hold,
             ReleaseRead: held.release,
+            OpenReader: self._open_reader,
             Explain: self._explain,
             Configure: self._configuration.configure,
             ReadSettings: self._configuration.read,
@@ -166,6 +170,13 @@ class Controller(SystemActor):
     def timed_out(self, message: TimedOut) -> None:
         self._reads.timed_out(message)
 
+    def _open_reader(self, request: OpenReader) -> ReaderOpened:
+        state, id = self._state, request.index
+        readable = state.readable(id)
+        # Introspection is sealed by reading it.
+        near = [] if id in state.introspection else [r.workers for r in state.replicas.values() if r.workers]
+        return ReaderOpened(state.oracle, readable, near[0] if near else ())
+
     def _create_index(self, request: CreateIndex) -> None:
         self._memory.check(request)
         id = self._definitions.create_index(request)
@@ -199,7 +210,7 @@ class Controller(SystemActor):
     # --- Replicas ------------------------------------------------------------------------------------------------
 
     def add_replica(self, message: AddReplica) -> None:
-        replica = ReplicaState(message.replica, message.endpoint)
+        replica = ReplicaState(message.replica, message.endpoint, message.workers)
         self._configuration.provisioned(replica, dict(message.overrides))
         self._state.replicas[message.replica] = replica
         self._connect(replica)

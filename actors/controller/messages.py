@@ -38,11 +38,12 @@ class FromReplica(Message, frozen=True, eq=False):
 
 class AddReplica(Message, frozen=True, eq=False):
     """To the controller: a replica was provisioned. It gets everything that should be running. ``overrides``: the
-    settings that it has for itself."""
+    settings that it has for itself; ``workers``: those that maintain its indexes, when they are in this process."""
 
     replica: str
     endpoint: pykka.ActorRef[Any]
     overrides: tuple[tuple[str, Setting], ...] = ()
+    workers: tuple[pykka.ActorRef[Any], ...] = ()
 
 
 class ReplicaLost(Message, frozen=True, eq=False):

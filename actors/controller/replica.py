@@ -21,13 +21,15 @@ class ReplicaState:
         unavailable: why it cannot be reached, when nobody should wait for it.
         overrides: the settings that it has for itself.
         provisioned_with: the settings that were read when it was provisioned.
+        workers: those that maintain its indexes, when they are in this process.
     """
 
-    __slots__ = ("endpoint", "name", "nonce", "overrides", "provisioned_with", "unavailable", "uppers")
+    __slots__ = ("endpoint", "name", "nonce", "overrides", "provisioned_with", "unavailable", "uppers", "workers")
 
-    def __init__(self, name: str, endpoint: pykka.ActorRef[Any]) -> None:
+    def __init__(self, name: str, endpoint: pykka.ActorRef[Any], workers: tuple[pykka.ActorRef[Any], ...] = ()) -> None:
         self.name = name
         self.endpoint = endpoint
+        self.workers = workers
         self.nonce: Nonce = ""
         self.unavailable: str | None = None
         self.uppers: dict[GlobalId, Frontier] = {}

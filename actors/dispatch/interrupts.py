@@ -6,6 +6,12 @@ import signal
 import threading
 from collections.abc import Callable
 from types import FrameType, TracebackType
+from typing import Any
+
+# Without the conversions to and from enumerations, which take longer than setting the handler.
+_set_handler: Callable[[int, Any], Any] = getattr(signal.signal, "__wrapped__", signal.signal)
+_get_handler: Callable[[int], Any] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+_SIGINT = int(signal.SIGINT)
 
 
 class InterruptsDeferred:
@@ -22,10 +28,10 @@ class InterruptsDeferred:
 
     def __enter__(self) -> None:
         if threading.current_thread() is threading.main_thread():
-            handler = signal.getsignal(signal.SIGINT)
+            handler = _get_handler(_SIGINT)
             if callable(handler):
                 self._handler = handler
-                signal.signal(signal.SIGINT, self._interrupted)
+                _set_handler(_SIGINT, self._interrupted)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         self._interrupted_in = frame
@@ -35,6 +41,6 @@ class InterruptsDeferred:
     ) -> None:
         handler = self._handler
         if handler is not None:
-            signal.signal(signal.SIGINT, handler)
+            _set_handler(_SIGINT, handler)
             if self._interrupted_in is not None:
-                handler(signal.SIGINT, self._interrupted_in)
+                handler(_SIGINT, self._interrupted_in)

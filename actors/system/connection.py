@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import pykka
 
@@ -12,6 +12,8 @@ from ..dispatch.base import Dispatcher
 from ..dispatch.oneshot import OneShot, Stream
 from ..errors import SystemFailed, SystemStopped
 from ..requests import Cancel, Read, Request
+
+T = TypeVar("T")
 
 
 class Connection:
@@ -59,6 +61,29 @@ class Connection:
         self._controller.tell(make(reply))
         return reply
 
+    def reply(self) -> OneShot[Any]:
+        """A future for an actor to set, or for a notice of it."""
+        return self._dispatcher.reply()
+
+    def wait_for(self, reply: OneShot[T]) -> T:
+        """Wait for what somebody was sent a reply for."""
+        try:
+            return self._dispatcher.wait_for(_nothing, reply)
+        except Exception:
+            raise
+        except BaseException as error:
+            raise_here(error)
+
+    def check(self) -> None:
+        """
+        Raises:
+            SystemStopped, SystemFailed: the system answers nothing any more.
+        """
+        if self._closed.is_set():
+            raise SystemStopped
+        if self._dispatcher.failure is not None:
+            raise SystemFailed(self._dispatcher.failure)
+
     def stream(self) -> Stream[Any]:
         """A queue of results to put into a request."""
         return self._dispatcher.stream()
@@ -70,6 +95,10 @@ class Connection:
     def close(self) -> None:
         """Refuse every request from now on."""
         self._closed.set()
+
+
+def _nothing() -> None:
+    """It was sent before."""
 
 
 def raise_here(error: BaseException) -> NoReturn:

@@ -17,8 +17,9 @@ from ..relations.other_names import OF_INDEXES, no_attribute
 from ..relations.selection import ColumnLike
 from ..requests import Isolation, PeekIndex, ReadResult, WaitUntilReadable
 from .arguments import check_time
+from .direct import DirectReader
 from .peeking import Keys, row_program
-from .reading import IsolationLike, finishing, read_options
+from .reading import IsolationLike, ReadOptions, finishing, read_options
 from .result import Result
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class Index:
     """An index of one system. Reads see a single moment, also while the index is brought up to date."""
 
-    __slots__ = ("_connection", "_key", "_key_names", "_key_types", "id", "name", "on", "schema")
+    __slots__ = ("_connection", "_key", "_key_names", "_key_types", "_reader", "id", "name", "on", "schema")
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Index:
         self.on = on
         """What it is an index on."""
         self.schema = schema
+        self._reader = DirectReader(connection, id, name, schema)
         self._key = tuple(scalar for scalar, _, _ in key)
         self._key_types = tuple(type for _, type, _ in key)
         self._key_names = tuple(shown for _, _, shown in key)
@@ -85,7 +87,10 @@ class Index:
             ExpressionTypeError: a value is not of its key column's type.
             ReadTimeout: not answered within ``timeout`` seconds.
         """
-        return self._read((self._literals(key),), isolation, as_of, timeout)
+        literals = self._literals(key)
+        options = read_options(isolation, as_of, timeout)
+        found = self._reader.lookup(literals, options)
+        return self._ask((literals,), options) if found is None else found
 
     def lookup_many(
         self,
@@ -99,7 +104,7 @@ class Index:
         if not isinstance(keys, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise RelationError(f"lookup_many takes many keys, and {keys!r} was given; for one key, use lookup")
         wanted = dict.fromkeys(self._literals(cast(Any, key) if isinstance(key, tuple) else (key,)) for key in keys)
-        return self._read(tuple(wanted), isolation, as_of, timeout)
+        return self._ask(tuple(wanted), read_options(isolation, as_of, timeout))
 
     def peek(
         self,
@@ -144,8 +149,7 @@ class Index:
         check_time(timestamp, "timestamp")
         return self._connection.ask(lambda reply: WaitUntilReadable(id=self.id, timestamp=timestamp, reply=reply))
 
-    def _read(self, keys: Keys, isolation: IsolationLike, as_of: Timestamp | None, timeout: float | None) -> Result:
-        options = read_options(isolation, as_of, timeout)
+    def _ask(self, keys: Keys, options: ReadOptions) -> Result:
         result: ReadResult = self._connection.ask(
             lambda reply: PeekIndex(
                 index=self.id,

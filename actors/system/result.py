@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
 import numpy as np
 import pyarrow as pa
 
+from ...dataflow.arrangements.updates import Updates, is_uniform
 from ...messages.errors import PillionError
 from ...messages.frontiers import Timestamp
 from ...messages.rows import RowBlock
 from ...messages.types import Schema
+from ..peeks.blocks import row_block
 from ..relations.errors import RelationError, UnknownColumnError
 from ..relations.other_names import OF_RESULTS, no_attribute
 
@@ -36,12 +38,13 @@ class Result:
     In the order that was asked for; without one, in no particular order. Reading it again costs no new read.
     """
 
-    __slots__ = ("_blocks", "_rows", "schema", "timestamp")
+    __slots__ = ("_given", "_rows", "schema", "timestamp")
 
-    def __init__(self, timestamp: Timestamp, schema: Schema, blocks: tuple[RowBlock, ...]) -> None:
+    def __init__(self, timestamp: Timestamp, schema: Schema, given: tuple[RowBlock, ...] | Updates | None) -> None:
+        """``given``: the rows as messages carry them, or as the engine found them, None when it found none."""
         self.timestamp = timestamp
         self.schema = schema
-        self._blocks = blocks
+        self._given = given
         self._rows: list[Row] | None = None
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
@@ -57,7 +60,11 @@ class Result:
     def rows(self) -> list[Row]:
         """The rows as tuples."""
         if self._rows is None:
-            self._rows = [row for block in self._blocks for row in rows_of(block)]
+            given = self._given
+            if isinstance(given, Updates):
+                self._rows = _rows_found(given)
+            else:
+                self._rows = [] if given is None else [row for block in given for row in rows_of(block)]
         return self._rows
 
     def dicts(self) -> list[dict[str, Any]]:
@@ -109,7 +116,7 @@ class Result:
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table, sharing memory where it can."""
         schema = self.schema.to_arrow()
-        batches = [_named(expand(block), schema) for block in self._blocks]
+        batches = [_named(expand(block), schema) for block in self._blocks()]
         return pa.Table.from_batches(batches, schema)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -144,12 +151,27 @@ class Result:
         return self.rows()[number]
 
     def __len__(self) -> int:
-        return len(self.rows()) if self._rows is not None else sum(_count(block) for block in self._blocks)
+        return len(self.rows()) if self._rows is not None else sum(_count(block) for block in self._blocks())
+
+    def _blocks(self) -> tuple[RowBlock, ...]:
+        if isinstance(self._given, tuple):
+            return self._given
+        return (row_block(self._given, self.schema),)
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(row) for row in self.rows()[:5])
         more = f", … {len(self) - 5} more" if len(self) > 5 else ""
         return f"Result([{shown}{more}], columns={list(self.columns)}, timestamp={self.timestamp})"
+
+
+def _rows_found(found: Updates) -> list[Row]:
+    rows: list[Row] = list(zip(*[column.to_values() for column in found.columns], strict=True))
+    if not found.columns:
+        rows = [()] * len(found)
+    diffs = found.diffs
+    if is_uniform(diffs) and diffs[0] == 1:
+        return rows
+    return [row for row, diff in zip(rows, diffs.tolist(), strict=True) for _ in range(diff)]
 
 
 def rows_of(block: RowBlock) -> list[Row]:
