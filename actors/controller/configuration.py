@@ -10,7 +10,7 @@ from structlog.stdlib import BoundLogger
 from ...messages.commands import Setting, UpdateConfiguration
 from ..errors import NotForOneReplica, UnknownReplica
 from ..requests import Configure, ReadSettings
-from ..settings import BY_NAME, CONFIGS, Config, Overrides, Scope, Settings
+from ..settings import BY_NAME, CONFIGS, Config, Overrides, Scope
 from .replica import ReplicaState
 from .state import ControllerState
 
@@ -26,7 +26,7 @@ class Configuration:
     def __init__(self, state: ControllerState, log: BoundLogger) -> None:
         self._state = state
         self._log = log
-        self.environment = Settings()
+        self.environment = state.settings
 
     def provisioned(self, replica: ReplicaState, stored: Mapping[str, Setting]) -> None:
         """A replica was provisioned, with these overrides."""

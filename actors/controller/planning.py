@@ -71,9 +71,12 @@ def query_dataflow(
     return _build(catalog, f"query {index}", relation, schema, object_id, index_exports=export)
 
 
-def at(dataflow: RenderDataflow, as_of: Timestamp, until: Frontier = None) -> RenderDataflow:
-    """The dataflow over ``[as_of, until)``, with the class that follows from it."""
-    return msgspec.structs.replace(dataflow, as_of=as_of, until=until).classified()
+def at(
+    dataflow: RenderDataflow, as_of: Timestamp, until: Frontier = None, *, one_shot_reads: bool = True
+) -> RenderDataflow:
+    """The dataflow over ``[as_of, until)``, with the class that follows from it. ``one_shot_reads``: whether it may be
+    one that the interactive runtime renders."""
+    return msgspec.structs.replace(dataflow, as_of=as_of, until=until).classified(one_shot_reads)
 
 
 def imports_of(dataflow: RenderDataflow) -> tuple[GlobalId, ...]:

@@ -39,6 +39,7 @@ from ..dispatch.base import Timer
 from ..dispatch.oneshot import OneShot
 from ..errors import Canceled, ReadTimeout, RejectedData, UnknownCollection
 from ..requests import CopyRelation, PeekIndex, Query, Read, ReadResult, WaitUntilReadable
+from ..settings import ENABLE_COMPUTE_INTERACTIVE_DATAFLOWS
 from ..storage.messages import CommitTables
 from .fast_path import Keys, peek_plan
 from .planning import at, imports_of, query_dataflow, sink_dataflow
@@ -149,7 +150,9 @@ class Reads:
         token = self._fresh()
         read = self._register(request, token, time, request.schema, imports, index)
         read.peek = Peek(token, IndexTarget(index), time, request.schema, finishing=request.finishing)
-        state.send(CreateDataflow(at(dataflow, time, time + 1)))
+        # Decided here, once, so that both runtimes of a replica, and every replay, agree on who renders it.
+        one_shot = state.settings.get(ENABLE_COMPUTE_INTERACTIVE_DATAFLOWS)
+        state.send(CreateDataflow(at(dataflow, time, time + 1, one_shot_reads=one_shot)))
         state.send(Schedule(index))
         state.tell(read.peek)
 

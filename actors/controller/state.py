@@ -15,6 +15,7 @@ from ...messages.history import CommandHistory
 from ...messages.ids import GlobalId
 from ..errors import ReplicaDown, UnknownCollection
 from ..requests import Isolation
+from ..settings import Settings
 from ..storage.messages import CompactShard
 from .catalog import Catalog
 from .compaction import Readable, Token, compactions, removable
@@ -31,6 +32,7 @@ class ControllerState:
         tables, stored: which of them are tables, and which have a shard.
         introspection: which of them are indexes on introspection relations; their times are sealed by reading them.
         history: what a new replica is told.
+        settings: the environment's.
     """
 
     def __init__(self, storage: pykka.ActorRef[Any]) -> None:
@@ -38,6 +40,7 @@ class ControllerState:
         self.catalog = Catalog()
         self.oracle = Oracle()
         self.history = CommandHistory()
+        self.settings = Settings()
         self.replicas: dict[str, ReplicaState] = {}
         self.readables: dict[GlobalId, Readable] = {}
         self.tables: set[GlobalId] = set()

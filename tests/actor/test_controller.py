@@ -325,6 +325,17 @@ def test_a_query_with_an_index_reads_its_keys(bench: Bench) -> None:
     assert (explained.peek_index, explained.keys, explained.dataflow) == (index, ((three,),), None)
 
 
+def test_a_query_that_is_kept_off_the_interactive_runtime_is_maintained_while_it_runs(bench: Bench) -> None:
+    table = bench.table()
+    bench.commit(1)
+    for allowed, expected in ((False, DataflowClass.MAINTAINED), (True, DataflowClass.ONE_SHOT_READ)):
+        bench.ask(Configure, updates=(("enable_compute_interactive_dataflows", allowed),))
+        bench.send(Query, relation=Distinct(Get(table)), schema=SCHEMA)
+        dataflow = bench.replica.find(CreateDataflow).dataflow
+        assert (dataflow.as_of, dataflow.until, dataflow.dataflow_class) == (1, 2, expected)
+        bench.replica.take_all()
+
+
 def test_any_other_query_lives_in_a_dataflow_of_its_own(bench: Bench) -> None:
     table = bench.table()
     bench.commit(1)

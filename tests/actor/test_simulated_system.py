@@ -21,6 +21,7 @@ from pillion.actors.multiplexer.replica import Replica
 from pillion.actors.requests import (
     Cancel,
     Commit,
+    Configure,
     CreateIndex,
     CreateMaterializedView,
     CreateTable,
@@ -157,7 +158,12 @@ def test_reads_are_right_whatever_the_order_and_however_often_the_connection_bre
             system.read(index, materialized)
         elif choice < 0.75:
             system.controller.tell(ReplicaLost("r"))
-        elif choice < 0.8 and system.reads:
+        elif choice < 0.78:
+            routing = chance.choice(["interactive", "maintenance", "hinted"])
+            flag = chance.random() < 0.5
+            updates = (("peek_routing", routing), ("enable_compute_interactive_dataflows", flag))
+            system.send(Configure, updates=updates)
+        elif choice < 0.83 and system.reads:
             system.controller.tell(Cancel(chance.choice(system.reads)[0]))
         else:
             for _ in range(chance.randrange(60)):
