@@ -17,7 +17,7 @@ import itertools
 import queue
 import threading
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -166,21 +166,21 @@ class Lane:
         self.aborted = True
         self.ring()
 
-    def attend(self, reply: OneShot[Any] | None = None) -> bool:
-        """Handle what waits until nothing does or ``reply`` is set, unless another thread is at it. Whether anything
+    def attend(self, enough: Callable[[], bool] | None = None) -> bool:
+        """Handle what waits until nothing does or it is ``enough``, unless another thread is at it. Whether anything
         was handled."""
         handled = attended = False
         while self._turn.acquire(blocking=False):
             attended = True
             self.idle = False
             try:
-                progressed = self._drain(reply)
+                progressed = self._drain(enough)
             finally:
                 self.idle = True
                 self._turn.release()
             handled |= progressed
             # Whoever put something in the meantime relied on this one.
-            if not progressed or not self._items or self.aborted or (reply is not None and reply.is_set):
+            if not progressed or not self._items or self.aborted or (enough is not None and enough()):
                 break
         if attended and threading.current_thread() is not self.thread:
             self.ring()
@@ -193,7 +193,7 @@ class Lane:
         heapq.heappush(self._timers, timer)
         return timer
 
-    def _drain(self, reply: OneShot[Any] | None) -> bool:
+    def _drain(self, enough: Callable[[], bool] | None) -> bool:
         items, timers, pending = self._items, self._timers, _here.pending
         assert pending is not None, "only who can attend to what handlers tell runs handlers"
         visits = _here.waits and not self.brief
@@ -220,7 +220,7 @@ class Lane:
             if pending and not _here.waits:
                 while pending:
                     pending.pop().attend()
-            if reply is not None and reply.is_set:
+            if enough is not None and enough():
                 break
         if count and not self.brief:
             self.brisk = now() - begin < BRISK * count

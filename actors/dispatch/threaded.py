@@ -21,7 +21,7 @@ from ...messages.errors import PillionError
 from ..errors import LostInFork, StoppedFromOutside, SystemFailed, SystemStopped, WaitInHandler
 from .base import Dispatcher, SystemActor, Timer
 from .interrupts import InterruptsDeferred
-from .lane import Item, Lane, attending, in_handler
+from .lane import BRISK, Item, Lane, attending, in_handler
 from .oneshot import OneShot, Stream
 from .services import Clock, RandomIds, Services, SystemClock
 
@@ -200,16 +200,27 @@ class ThreadedDispatcher(Dispatcher):
         def may(lane: Lane) -> bool:
             return lane.brief or (lane.brisk and not hurried)
 
+        def answered() -> bool:
+            return reply.is_set
+
         with InterruptsDeferred(), attending() as pending:
             if send is not None:
                 send()
             while not reply.is_set:
                 if pending:
                     lane = pending.pop(0)
-                    if not may(lane) or not lane.attend(reply):
+                    if not may(lane) or not lane.attend(answered):
                         lane.ring()
-                elif not any(lane.has_work and may(lane) and lane.attend(reply) for lane in self._attendable):
+                elif not any(lane.has_work and may(lane) and lane.attend(answered) for lane in self._attendable):
                     return
+            # What follows from the request, such as the upkeep of views after a commit: whoever reads next finds it
+            # done. Waking a thread for it would delay this one by as much, because they share the interpreter.
+            now = self.services.clock.now
+            end = now() + BRISK
+            while pending and now() < end:
+                lane = pending.pop(0)
+                if not may(lane) or not lane.attend(lambda: now() >= end):
+                    lane.ring()
 
     def stream(self) -> Stream[Any]:
         stream: Stream[Any] = Stream(self._outstanding.discard)
