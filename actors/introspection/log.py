@@ -20,6 +20,7 @@ from ...messages.errors import ProtocolError
 from ...messages.frontiers import MINIMUM, Timestamp
 from ...messages.ids import GlobalId
 from ...messages.scalars import Value
+from ..metrics.system import SystemMetrics
 from ..worker.state import ComputeState, RunningDataflow
 from .relations import RELATIONS, IntrospectionRelation
 from .rows import ROWS
@@ -34,6 +35,7 @@ class Introspection:
         keep: renders a dataflow under a number; or records it, when the other runtime of the process renders it.
         run: runs a dataflow at once, before all others.
         now: seconds of the system's clock.
+        metrics: what the workers of the process measure.
     """
 
     def __init__(
@@ -42,11 +44,13 @@ class Introspection:
         keep: Callable[[int, RenderDataflow], RunningDataflow | None],
         run: Callable[[RunningDataflow], None],
         now: Callable[[], float],
+        metrics: SystemMetrics,
     ) -> None:
         self._state = state
         self._keep = keep
         self._run = run
         self._now = now
+        self._metrics = metrics
         self._logs: list[_Log] = []
         self.indexes: set[GlobalId] = set()
         """The ids under which the relations are readable."""
@@ -82,7 +86,7 @@ class Introspection:
         """Seal every relation through ``time``."""
         for log in self._logs:
             if time >= log.upper:
-                log.record(ROWS[log.relation.name](self._state), time)
+                log.record(ROWS[log.relation.name](self._state, self._metrics), time)
                 self._run(log.running)
 
 

@@ -1,7 +1,8 @@
 """The introspection relations: their names, columns and keys.
 
 Each is exported under the index id that ``CreateInstance`` gives it. Rows are per worker, column ``worker``, because
-each worker tells of itself. A frontier is a number, or NULL when it is empty.
+each worker tells of itself. Where there is an interactive runtime, worker i of the maintenance runtime tells of worker
+i of the interactive one as well, under the number *workers + i*. A frontier is a number, or NULL when it is empty.
 """
 
 from __future__ import annotations
@@ -124,7 +125,72 @@ ACTIVE_PEEKS = IntrospectionRelation(
     "Every peek that is not answered yet: queued, scanning, or reading a shard.",
 )
 
+WORKERS = IntrospectionRelation(
+    "workers",
+    GlobalId("si", 6),
+    Schema(
+        (
+            _WORKER,
+            _column("runtime", SqlType.TEXT, True),
+            _column("dataflows", SqlType.BIGINT),
+            _column("ready", SqlType.BIGINT),
+            _column("queued_peeks", SqlType.BIGINT),
+            _column("scanning_peeks", SqlType.BIGINT),
+            _column("steps", SqlType.BIGINT),
+            _column("step_seconds", SqlType.DOUBLE),
+            _column("merges", SqlType.BIGINT),
+            _column("publications", SqlType.BIGINT),
+        )
+    ),
+    (0,),
+    "Each worker of each runtime (interactive, or NULL): what it has to do now, and what it did. Merges and "
+    "publications are those of the indexes that it maintains now.",
+)
+
+DURATIONS = IntrospectionRelation(
+    "durations",
+    GlobalId("si", 7),
+    Schema(
+        (
+            _column("what", SqlType.TEXT),
+            _column("runtime", SqlType.TEXT, True),
+            _column("at_most", SqlType.DOUBLE, True),
+            _column("count", SqlType.BIGINT),
+        )
+    ),
+    (0,),
+    "Histograms by runtime (interactive, or NULL): how many steps, peeks that waited (peek queue) and peeks that were "
+    "worked on (peek service) took at most so many seconds and more than the next lower number; NULL: longer than any.",
+)
+
+COMPACTION_GAPS = IntrospectionRelation(
+    "compaction_gaps",
+    GlobalId("si", 8),
+    Schema(
+        (
+            _ID,
+            _WORKER,
+            _column("maintenance", SqlType.BIGINT, True),
+            _column("interactive", SqlType.BIGINT, True),
+            _column("gap", SqlType.BIGINT),
+        )
+    ),
+    (0,),
+    "The compaction that each runtime has applied last to what both have, and how many timestamps the interactive one "
+    "is behind. Without an interactive runtime there are no rows.",
+)
+
 RELATIONS: dict[str, IntrospectionRelation] = {
-    relation.name: relation for relation in (DATAFLOWS, FRONTIERS, HYDRATION, ARRANGEMENT_SIZES, ACTIVE_PEEKS)
+    relation.name: relation
+    for relation in (
+        DATAFLOWS,
+        FRONTIERS,
+        HYDRATION,
+        ARRANGEMENT_SIZES,
+        ACTIVE_PEEKS,
+        WORKERS,
+        DURATIONS,
+        COMPACTION_GAPS,
+    )
 }
 """By name, in the order in which they are documented."""

@@ -130,7 +130,8 @@ class Worker(SystemActor):
         super().__init__(worker=worker)
         self._process_globals = process_globals
         self.state = ComputeState(worker, placement)
-        (metrics or SystemMetrics()).add_worker(self.state)
+        metrics = metrics or SystemMetrics()
+        metrics.add_worker(self.state)
         clock = self.services.clock
         self._link = Link(self.state, self.actor_ref, storage)
         self._feeds = Feeds(self.state, self._link)
@@ -152,7 +153,7 @@ class Worker(SystemActor):
         self._reconciler = Reconciler(self.state, self._dataflows, self._peers, self._stepping)
         renders = placement.renders(DataflowClass.MAINTAINED)
         keep = self._dataflows.render if renders else self._peers.record
-        self._introspection = Introspection(self.state, keep, self._stepping.run, clock.now)
+        self._introspection = Introspection(self.state, keep, self._stepping.run, clock.now, metrics)
         self._commands: dict[type, Callable[[Any], None]] = {
             CreateInstance: self._create_instance,
             UpdateConfiguration: self._update_configuration,
