@@ -20,6 +20,7 @@ clusterd. docs/protocol-scripts.md has the format."""
 EXAMPLES = """\
   pillion spec tests/spec/*.spec
   pillion spec --workers 2 --timeout 10 peeks.spec
+  pillion spec --interactive tests/spec/*.spec
   pillion spec --rewrite peeks.spec
   pillion spec --connect tcp://127.0.0.1:2101 --secret-file secret peeks.spec"""
 
@@ -29,9 +30,7 @@ def add_to(commands: Commands) -> None:
     parser = add_command(commands, "spec", "run protocol scripts", DESCRIPTION, EXAMPLES)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a protocol script")
     parser.add_argument("--workers", type=workers, default=1, metavar="N", help="workers of the replica (default: 1)")
-    parser.add_argument(
-        "--interactive", action="store_true", help="with a second runtime for reads: not there yet, refused"
-    )
+    parser.add_argument("--interactive", action="store_true", help="with a second runtime, which answers reads")
     parser.add_argument("--rewrite", action="store_true", help="write what came out into the scripts")
     parser.add_argument(
         "--timeout", type=seconds, default=30.0, metavar="S", help="seconds that a directive may wait (default: 30)"

@@ -8,7 +8,7 @@ controller that says ``Hello`` again on the *same* connection finds everything i
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
@@ -62,7 +62,12 @@ class Session:
         self._dispatcher = _WatchedDispatcher(failed)
         self._system = self._dispatcher.start(RemoteSystem, connection, self._read_counters, lane=_CORE)
         self._replica = Replica.start(
-            self._dispatcher, self._system, options.maintenance.workers, trust=options.trust, lane=_CORE
+            self._dispatcher,
+            self._system,
+            options.maintenance.workers,
+            interactive=options.interactive is not None,
+            trust=options.trust,
+            lane=_CORE,
         )
         self._system.tell(Joined(self._replica.endpoint))
 
@@ -91,10 +96,12 @@ class Session:
 
         def run() -> None:
             try:
-                workers = self._replica.workers
-                counters = [worker.ask(ReadCounters(), timeout=_COUNTERS_SECONDS) for worker in workers]
-                told(sum_counters(cast(list[dict[str, int]], counters)))
+                told(sum_counters(_ask(self._replica.workers), _ask(self._replica.interactive)))
             except (pykka.ActorDeadError, pykka.Timeout):
                 return  # Whoever asked hears why the connection ends, or has given up by then.
 
         threading.Thread(target=run, name="pillion-counters", daemon=True).start()
+
+
+def _ask(workers: Sequence[pykka.ActorRef[Any]]) -> list[dict[str, int]]:
+    return [cast(dict[str, int], worker.ask(ReadCounters(), timeout=_COUNTERS_SECONDS)) for worker in workers]

@@ -43,16 +43,22 @@ class Difference:
 
 
 def run_script(
-    script: Script, workers: int = 1, timeout: float = DEFAULT_TIMEOUT, target: Target | None = None
+    script: Script,
+    workers: int = 1,
+    timeout: float = DEFAULT_TIMEOUT,
+    target: Target | None = None,
+    *,
+    interactive: bool = False,
 ) -> list[tuple[str, ...]]:
-    """What each stanza of a script prints, run on a fresh replica: in this process, or where ``target`` is.
+    """What each stanza of a script prints, run on a fresh replica: in this process, with a second runtime or without,
+    or where ``target`` is.
 
     Raises:
         ScriptSyntaxError: the script cannot be read; nothing was run.
         TransportError: the replica cannot be reached.
     """
     steps = read_steps(script)
-    with Session(workers, timeout, target) as session:
+    with Session(workers, timeout, target, interactive=interactive) as session:
         return [_run_step(session, step) for step in steps]
 
 
@@ -78,7 +84,7 @@ def run_scripts(
         workers: of each replica.
         rewrite: write what came out into the files.
         timeout: seconds that a directive may wait, unless it says otherwise.
-        interactive: with a second runtime for reads.
+        interactive: with a second runtime, which answers reads.
         target: a replica in another process, which has workers of its own; each script finds it empty.
         out: where to print; the standard output when None.
 
@@ -89,16 +95,16 @@ def run_scripts(
         TransportError: the replica cannot be reached.
     """
     printed = out or sys.stdout
-    if interactive:
-        print("replicas with a second, interactive runtime do not exist yet: leave out --interactive", file=printed)
-        return UNREADABLE
     worst, count = PASSED, 0
     for path in map(Path, paths):
-        worst = max(worst, _run_file(path, workers, rewrite, timeout, target, printed))
+        worst = max(worst, _run_file(path, workers, rewrite, timeout, target, interactive, printed))
         count += 1
     if worst == PASSED:
         done = "rewritten" if rewrite else "passed"
-        where = _counted(workers, "worker") if target is None else f"replica at {target.name}"
+        of_each = (
+            f"{_counted(workers, 'worker')} of each of two runtimes" if interactive else _counted(workers, "worker")
+        )
+        where = of_each if target is None else f"replica at {target.name}"
         print(f"{_counted(count, 'script')} {done} ({where})", file=printed)
     return worst
 
@@ -107,10 +113,12 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _run_file(path: Path, workers: int, rewrite: bool, timeout: float, target: Target | None, out: TextIO) -> int:
+def _run_file(
+    path: Path, workers: int, rewrite: bool, timeout: float, target: Target | None, interactive: bool, out: TextIO
+) -> int:
     try:
         script = parse_script(path.read_text(encoding="utf-8"))
-        outputs = run_script(script, workers, timeout, target)
+        outputs = run_script(script, workers, timeout, target, interactive=interactive)
     except ScriptSyntaxError as error:
         print(f"{path}:{error.line}: {error.problem}", file=out)
         return UNREADABLE

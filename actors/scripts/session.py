@@ -3,7 +3,7 @@ becomes output."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, cast
 
@@ -33,15 +33,21 @@ class Session:
         timeout: seconds that a directive may wait, unless it says otherwise.
     """
 
-    def __init__(self, workers: int, timeout: float, target: Target | None = None) -> None:
-        """``target``: a replica in another process, which has workers of its own, instead of a fresh one here."""
+    def __init__(
+        self, workers: int, timeout: float, target: Target | None = None, *, interactive: bool = False
+    ) -> None:
+        """
+        Args:
+            target: a replica in another process, which has runtimes of its own, instead of a fresh one here.
+            interactive: the fresh one has a second runtime.
+        """
         self.timeout = timeout
         self.catalog = Catalog()
         self._dispatcher = ThreadedDispatcher()
         self.storage: pykka.ActorRef[Any] = self._dispatcher.start(Storage)
         self._line = None if target is None else Line(target)
         try:
-            self._replica, self._endpoint = self._start(workers, self._line)
+            self._replica, self._endpoint = self._start(workers, self._line, interactive)
             self.client = Client(self._dispatcher, self._endpoint, timeout)
             self.client.connect()
         except BaseException:
@@ -58,10 +64,10 @@ class Session:
     ) -> None:
         self._stop()
 
-    def _start(self, workers: int, line: Line | None) -> tuple[Replica | None, pykka.ActorRef[Any]]:
+    def _start(self, workers: int, line: Line | None, interactive: bool) -> tuple[Replica | None, pykka.ActorRef[Any]]:
         """The replica, if it is in this process, and where commands go."""
         if line is None:
-            replica = Replica.start(self._dispatcher, self.storage, workers, trust=True)
+            replica = Replica.start(self._dispatcher, self.storage, workers, interactive=interactive, trust=True)
             return replica, replica.endpoint
         return None, self._dispatcher.start(RemoteReplica, self.storage, line, line.reach())
 
@@ -100,10 +106,11 @@ class Session:
             reply = self._dispatcher.reply()
             self._endpoint.tell(AskCounters(reply))
             return reply.get(timeout=self.timeout)
-        workers = [
-            cast(dict[str, int], worker.ask(ReadCounters(), timeout=self.timeout)) for worker in self._replica.workers
-        ]
-        return sum_counters(workers)
+
+        def ask(workers: Sequence[pykka.ActorRef[Any]]) -> list[dict[str, int]]:
+            return [cast(dict[str, int], worker.ask(ReadCounters(), timeout=self.timeout)) for worker in workers]
+
+        return sum_counters(ask(self._replica.workers), ask(self._replica.interactive))
 
     @property
     def failure(self) -> BaseException | None:

@@ -1,4 +1,5 @@
-"""A pytest plugin that collects protocol scripts (``*.spec``): one test for each file and number of workers.
+"""A pytest plugin that collects protocol scripts (``*.spec``): one test for each file, number of workers and of
+runtimes.
 
 In a ``conftest.py``:
 
@@ -27,9 +28,10 @@ class DifferentOutput(AssertionError):
 class SpecItem(pytest.Item):
     """One run of a script."""
 
-    def __init__(self, *, workers: int, **fields: Any) -> None:
+    def __init__(self, *, workers: int, interactive: bool, **fields: Any) -> None:
         cast(Any, super()).__init__(**fields)
         self._workers = workers
+        self._interactive = interactive
 
     def runtest(self) -> None:
         """Run the script on a fresh replica.
@@ -42,7 +44,7 @@ class SpecItem(pytest.Item):
         from ..scripts.runner import differences, run_script
 
         script = parse_script(self.path.read_text(encoding="utf-8"))
-        found = differences(script, run_script(script, self._workers, TIMEOUT))
+        found = differences(script, run_script(script, self._workers, TIMEOUT, interactive=self._interactive))
         if found:
             raise DifferentOutput("\n".join(difference.show(self.path) for difference in found))
 
@@ -59,9 +61,11 @@ class SpecFile(pytest.File):
     """A file with a script."""
 
     def collect(self) -> Iterable[SpecItem]:
-        """A run for each number of workers."""
+        """A run for each number of workers, with one runtime and with two."""
         for workers in WORKERS:
-            yield cast(Any, SpecItem).from_parent(self, name=f"workers={workers}", workers=workers)
+            for interactive in (False, True):
+                name = f"workers={workers}{', interactive' if interactive else ''}"
+                yield cast(Any, SpecItem).from_parent(self, name=name, workers=workers, interactive=interactive)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SpecFile | None:

@@ -13,14 +13,18 @@ COMMANDS_REFUSED = "commands_refused"
 PEEKS_ANSWERED = "peeks_answered"
 
 PER_WORKER = ("arrangement_records", "arrangement_batches", "arrangement_bytes")
-"""The counters to be summed over workers. All workers agree on the others."""
+"""The counters to be summed over workers. All workers of a runtime agree on the others."""
 
 
-def sum_counters(workers: Sequence[dict[str, int]]) -> dict[str, int]:
-    """The counters of a replica, given those of its workers; there is at least one."""
+def sum_counters(workers: Sequence[dict[str, int]], interactive: Sequence[dict[str, int]] = ()) -> dict[str, int]:
+    """The counters of a replica, given those of its workers, of which there is at least one, and of those of its
+    interactive runtime: what each of the two runtimes does is done once."""
     total = dict(workers[0])
     for name in PER_WORKER:
         total[name] = sum(counters[name] for counters in workers)
+    if interactive:
+        other = sum_counters(interactive)
+        total = {name: count + other[name] for name, count in total.items()}
     return total
 
 
