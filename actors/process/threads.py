@@ -37,7 +37,8 @@ class WorkerThread:
         self._cores = () if thread is None else _cores(thread)
         """Those on which it may run, unless told otherwise."""
         self._core: int | None = None
-        self._niceness = 0
+        self._least = self._niceness = 0 if thread is None else _niceness(thread)
+        """What the process was started with, and what it is now."""
 
     def settle(self, placement: Placement, worker: int, workers: int, settings: Settings) -> None:
         """Do what the settings say, for worker ``worker`` of ``workers`` in a runtime."""
@@ -57,7 +58,8 @@ class WorkerThread:
                 self._core = core
 
     def be_nice(self, niceness: int) -> None:
-        """Let others go first. To go back takes a privilege that few processes have."""
+        """Let others go first, at least as much as the process does. To go back takes a privilege that few have."""
+        niceness = max(niceness, self._least)
         if self._thread is not None and niceness != self._niceness and hasattr(os, "setpriority"):
             try:
                 os.setpriority(os.PRIO_PROCESS, self._thread, niceness)
@@ -69,3 +71,7 @@ class WorkerThread:
 
 def _cores(thread: int) -> tuple[int, ...]:
     return tuple(sorted(os.sched_getaffinity(thread))) if hasattr(os, "sched_getaffinity") else ()
+
+
+def _niceness(thread: int) -> int:
+    return os.getpriority(os.PRIO_PROCESS, thread) if hasattr(os, "getpriority") else 0

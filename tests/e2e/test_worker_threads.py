@@ -36,3 +36,19 @@ def test_the_only_runtime_is_not_made_to_wait() -> None:
         system.create_index(system.create_table("orders", {"id": int}), wait=True)
         own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
         assert [os.getpriority(os.PRIO_PROCESS, thread) for thread in worker_threads()] == [own]
+
+
+def test_maintenance_lets_reads_go_first() -> None:
+    own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    with ActorSystem(2, {"maintenance_niceness": own + 7}, interactive=True) as system:
+        system.create_index(system.create_table("orders", {"id": int}), wait=True).peek()
+        values = [os.getpriority(os.PRIO_PROCESS, thread) for thread in worker_threads()]
+        assert sorted(values) == [own, own, own + 7, own + 7]
+        assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == own
+
+
+def test_a_nice_value_that_was_lowered_from_the_start_is_never_raised() -> None:
+    own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    with ActorSystem(settings={"maintenance_niceness": own}, interactive=True) as system:
+        system.create_index(system.create_table("orders", {"id": int}), wait=True).peek()
+        assert [os.getpriority(os.PRIO_PROCESS, thread) for thread in worker_threads()] == [own, own]

@@ -67,6 +67,15 @@ def test_a_thread_lets_others_go_first_and_they_do_not_change(other: Other) -> N
     assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == own
 
 
+def test_a_thread_never_goes_before_the_rest_of_its_process(other: Other) -> None:
+    os.setpriority(os.PRIO_PROCESS, other.number, 6)
+    thread = WorkerThread(other.number, pytest.fail)
+    thread.be_nice(4)
+    assert os.getpriority(os.PRIO_PROCESS, other.number) == 6
+    thread.be_nice(8)
+    assert os.getpriority(os.PRIO_PROCESS, other.number) == 8
+
+
 def test_what_the_system_does_not_allow_is_said(other: Other, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object) -> None:
         raise PermissionError("not you")
