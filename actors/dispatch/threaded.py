@@ -106,6 +106,10 @@ class _Reply(OneShot[T]):
             self._dispatcher.attend(None, self, hurried=timeout is not None)
         return super().get(timeout=timeout)
 
+    def wait(self, timeout: float | None) -> T:
+        """Wait for the result, and do nothing for it."""
+        return super().get(timeout=timeout)
+
 
 class ThreadedDispatcher(Dispatcher):
     """Executes actors on threads, in real time. For use by any thread."""
@@ -180,7 +184,7 @@ class ThreadedDispatcher(Dispatcher):
     ) -> T:
         if not reply.is_set:
             self.attend(send, reply, hurried=hurried or timeout is not None)
-        return OneShot[T].get(reply, timeout=timeout)
+        return reply.wait(timeout) if isinstance(reply, _Reply) else reply.get(timeout=timeout)
 
     def attend(self, send: Callable[[], object] | None, reply: OneShot[Any], *, hurried: bool = False) -> None:
         """Send something, and handle what waits until a reply is set, or nothing waits that others are not at.
