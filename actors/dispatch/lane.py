@@ -92,7 +92,6 @@ class Lane:
     Attributes:
         append: put an item; then, if ``idle``, call :meth:`wake`.
         brief: none of its actors ever works long.
-        brisk: it has not worked long lately: whoever waits may handle here what takes little.
     """
 
     def __init__(self, name: str, dispatcher: ThreadedDispatcher, lock: threading.RLock) -> None:
@@ -101,7 +100,8 @@ class Lane:
         self.append = self._items.append
         self.idle = False
         self.brief = True
-        self.brisk = True
+        self._visited = False
+        self._brisk = True
         self.aborted = False
         self._ended = False
         self._lock = lock
@@ -139,6 +139,7 @@ class Lane:
     def add(self, actor: SystemActor) -> None:
         self._actors.append(actor)
         self.brief = self.brief and actor.is_brief
+        self._visited = self._visited or type(actor).takes_little is not SystemActor.takes_little
         self.put(Item(actor, START))
         if self.thread.ident is None:
             self.thread.start()
@@ -147,6 +148,10 @@ class Lane:
     def alive(self) -> bool:
         """Whether it takes further actors."""
         return not self.aborted and not self._ended
+
+    def admits(self, *, hurried: bool) -> bool:
+        """Whether a thread that waits may handle here what takes little."""
+        return self.brief or (self._visited and self._brisk and not hurried)
 
     @property
     def has_work(self) -> bool:
@@ -223,7 +228,7 @@ class Lane:
             if enough is not None and enough():
                 break
         if count and not self.brief:
-            self.brisk = now() - begin < BRISK * count
+            self._brisk = now() - begin < BRISK * count
         return count > 0
 
     def _due(self, now: float) -> Item | None:

@@ -201,9 +201,6 @@ class ThreadedDispatcher(Dispatcher):
         if in_handler():
             raise WaitInHandler
 
-        def may(lane: Lane) -> bool:
-            return lane.brief or (lane.brisk and not hurried)
-
         def answered() -> bool:
             return reply.is_set
 
@@ -213,9 +210,9 @@ class ThreadedDispatcher(Dispatcher):
             while not reply.is_set:
                 if pending:
                     lane = pending.pop(0)
-                    if not may(lane) or not lane.attend(answered):
+                    if not lane.admits(hurried=hurried) or not lane.attend(answered):
                         lane.ring()
-                elif not any(lane.has_work and may(lane) and lane.attend(answered) for lane in self._attendable):
+                elif not self._attend_any(answered, hurried=hurried):
                     return
             # What follows from the request, such as the upkeep of views after a commit: whoever reads next finds it
             # done. Waking a thread for it would delay this one by as much, because they share the interpreter.
@@ -223,8 +220,12 @@ class ThreadedDispatcher(Dispatcher):
             end = now() + BRISK
             while pending and now() < end:
                 lane = pending.pop(0)
-                if not may(lane) or not lane.attend(lambda: now() >= end):
+                if not lane.admits(hurried=hurried) or not lane.attend(lambda: now() >= end):
                     lane.ring()
+
+    def _attend_any(self, enough: Callable[[], bool], *, hurried: bool) -> bool:
+        """Handle something that waits in a lane that nobody attends; whether there was any."""
+        return any(lane.has_work and lane.admits(hurried=hurried) and lane.attend(enough) for lane in self._attendable)
 
     def stream(self) -> Stream[Any]:
         stream: Stream[Any] = Stream(self._outstanding.discard)
