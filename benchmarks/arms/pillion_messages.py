@@ -12,6 +12,7 @@ from .message_load import load
 
 
 class Counter(SystemActor):
+    is_brief: ClassVar = True  # As the documentation recommends for handlers that never work long.
     handlers: ClassVar = {str: "increment"}
 
     def __init__(self) -> None:
