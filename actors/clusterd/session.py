@@ -17,6 +17,7 @@ import pykka
 from ..dispatch.base import SystemActor
 from ..dispatch.threaded import ThreadedDispatcher
 from ..multiplexer.replica import Replica
+from ..process.memory import Memory
 from ..transport.connection import Connection
 from ..transport.errors import ConnectionEnded, TransportError
 from ..transport.remote_system import FromSystem, Joined, RemoteSystem
@@ -68,6 +69,7 @@ class Session:
             interactive=options.interactive is not None,
             trust=options.trust,
             lane=_CORE,
+            memory=Memory(),
         )
         self._system.tell(Joined(self._replica.endpoint))
 

@@ -26,7 +26,7 @@ class Configuration:
     def __init__(self, state: ControllerState, log: BoundLogger) -> None:
         self._state = state
         self._log = log
-        self.environment = state.settings
+        self._environment = state.settings
 
     def provisioned(self, replica: ReplicaState, stored: Mapping[str, Setting]) -> None:
         """A replica was provisioned, with these overrides."""
@@ -49,7 +49,7 @@ class Configuration:
         names = tuple(dict.fromkeys(name for name, _ in request.updates))
         if request.replica is None:
             updates = list(_stored(request.updates))
-            self.environment.update(updates)
+            self._environment.update(updates)
             self._state.history.append(UpdateConfiguration(tuple(updates)))
             for replica in self._state.replicas.values():
                 replica.send(UpdateConfiguration(tuple(self._for_replica(replica, updates))))
@@ -75,12 +75,12 @@ class Configuration:
             UnknownReplica: there is no replica of this name.
         """
         if request.replica is None:
-            return {config.name: self.environment.get(config) for config in CONFIGS}
+            return {config.name: self._environment.get(config) for config in CONFIGS}
         replica = self._replica(request.replica)
         return {config.name: self._value(config, replica) for config in CONFIGS}
 
     def _value(self, config: Config[Any], replica: ReplicaState) -> Any:
-        return config.get_with_overrides(self.environment, replica.overrides)
+        return config.get_with_overrides(self._environment, replica.overrides)
 
     def _for_replica(self, replica: ReplicaState, updates: Iterable[Update]) -> Iterable[Update]:
         for name, value in updates:

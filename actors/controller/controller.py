@@ -109,7 +109,7 @@ class Controller(SystemActor):
         self._reads = Reads(state, self.services.ids.fresh, self.after)
         self._subscriptions = Subscriptions(state, self._reads)
         self._configuration = Configuration(state, self.log)
-        self._memory = MemoryGuard(self._configuration, memory or Memory())
+        self._memory = MemoryGuard(state, memory or Memory())
         held = HeldReads(state, self.services.ids.fresh)
         self._compaction_is_coming = False
         self._answers: dict[type, Callable[[Any], Any]] = {

@@ -8,9 +8,10 @@ from ...messages.responses import Status
 from ..errors import MemoryLimitReached
 from ..process.memory import Excess, Memory
 from ..requests import Commit, Delete, DeleteKeys, DeleteWhere, Request
-from ..settings import MEMORY_FRACTION, MEMORY_LIMIT
-from .configuration import Configuration
+from ..settings import MEMORY_FRACTION, MEMORY_LIMIT, Overrides
+from .state import ControllerState
 
+_NO_OVERRIDES = Overrides({}, lambda problem: None)
 _GIVES_BACK = (Delete, DeleteKeys, DeleteWhere)
 
 
@@ -20,8 +21,8 @@ class MemoryGuard:
     Everything else goes on: reads, deletions, drops.
     """
 
-    def __init__(self, configuration: Configuration, memory: Memory) -> None:
-        self._configuration = configuration
+    def __init__(self, state: ControllerState, memory: Memory) -> None:
+        self._state = state
         self._memory = memory
         self._replicas: dict[str, Excess] = {}
 
@@ -54,5 +55,8 @@ class MemoryGuard:
         self._replicas.pop(replica, None)
 
     def _excess(self) -> Excess | None:
-        environment = self._configuration.environment
-        return self._memory.excess(environment.get(MEMORY_LIMIT), environment.get(MEMORY_FRACTION))
+        """What this process has too much, by the settings of the replica that is in it, if one is."""
+        state = self._state
+        here = next((replica.overrides for replica in state.replicas.values() if replica.workers), _NO_OVERRIDES)
+        limit = MEMORY_LIMIT.get_with_overrides(state.settings, here)
+        return self._memory.excess(limit, MEMORY_FRACTION.get_with_overrides(state.settings, here))

@@ -9,6 +9,7 @@ import pykka
 
 from ..dispatch.base import Dispatcher
 from ..metrics.system import SystemMetrics
+from ..process.memory import Memory
 from ..registry.registry import SharingRegistry
 from ..worker.placement import Placement
 from ..worker.process_globals import ProcessGlobals
@@ -41,6 +42,7 @@ class Replica:
         lane: str | None = None,
         worker_lane: str | None = None,
         metrics: SystemMetrics | None = None,
+        memory: Memory | None = None,
     ) -> Replica:
         """Start a replica.
 
@@ -52,6 +54,7 @@ class Replica:
             lane: of the multiplexer, and of the registry where the runtimes meet.
             worker_lane: of the worker, when there is one only; several workers have a thread each.
             metrics: where its actors show what they measure.
+            memory: of the process, of which the controller is told when it is too much; None: it is not looked at.
         """
         if workers < 1:
             raise ValueError(f"a replica has at least 1 worker, not {workers}")
@@ -68,6 +71,7 @@ class Replica:
                     process_globals=process_globals,
                     trust=trust,
                     metrics=metrics,
+                    memory=memory,
                     registry=registry,
                     lane=alone,
                 )

@@ -19,7 +19,7 @@ class MemoryWatch:
     that refuses, and it has to know.
 
     Args:
-        memory: of this process; None: the controller is in it, and looks itself.
+        memory: of this process; None: it is not looked at.
     """
 
     def __init__(self, state: ComputeState, link: Link, memory: Memory | None) -> None:
@@ -47,4 +47,8 @@ class MemoryWatch:
     def connected(self) -> None:
         """A new connection knows nothing yet."""
         self._over = False
+        self.configured()
+
+    def configured(self) -> None:
+        """The process may have more, or less: look again as soon as can be."""
         self._next = 0.0

@@ -79,7 +79,7 @@ class Worker(SystemActor):
         process_globals: whether it applies the settings of which the process has one value.
         trust: load the Python functions in plans, which runs code of whoever sent them.
         metrics: where it shows what it measures.
-        memory: that of its process, of which it tells; None when the controller is in the same process.
+        memory: that of its process, of which it tells when it is too much; None: it is not looked at.
         registry: where the two runtimes of a process meet; None when there is one.
     """
 
@@ -251,6 +251,8 @@ class Worker(SystemActor):
         if self._thread is not None:
             fellows = len(self._link.fellows)
             self._thread.settle(self.state.placement, self.state.worker, fellows, self.state.settings)
+            self._memory.configured()
+            self._look_at_memory()
 
     def _create_dataflow(self, command: CreateDataflow) -> None:
         for index in command.dataflow.index_imports:
