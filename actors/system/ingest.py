@@ -12,7 +12,7 @@ import datetime
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -72,19 +72,26 @@ class Ingest:
             rows = [rows]
         if isinstance(rows[0], Mapping):
             return self._from_mappings(rows)
-        arity = len(self._names)
-        for number, row in enumerate(rows):
-            if not isinstance(row, tuple | list):
-                raise self._rejected(f"row {number} is {row!r}; rows are tuples or mappings, all of one kind")
-            if len(row) != arity:  # type: ignore[arg-type]
-                raise self._rejected(
-                    f"row {number} has {len(row)} values, and there are {arity} columns: "  # type: ignore[arg-type]
-                    f"{', '.join(self._names)}"
-                )
+        kinds = set(map(type, rows))
+        if not all(issubclass(kind, tuple | list) for kind in kinds) or set(map(len, rows)) != {len(self._names)}:
+            raise self._misshapen(rows)
         values: Iterable[Sequence[Any]] = zip(*rows, strict=True)
         return tuple(
             self._column(field, column_of, given) for field, given in zip(self._schema.fields, values, strict=True)
         )
+
+    def _misshapen(self, rows: Sequence[Any]) -> RejectedData:
+        """What to say of the first row that is none, or has too few or too many values."""
+        arity = len(self._names)
+        for number, row in enumerate(rows):
+            if not isinstance(row, tuple | list):
+                return self._rejected(f"row {number} is {row!r}; rows are tuples or mappings, all of one kind")
+            size = len(cast("Sequence[Any]", row))
+            if size != arity:
+                return self._rejected(
+                    f"row {number} has {size} values, and there are {arity} columns: {', '.join(self._names)}"
+                )
+        raise AssertionError("called when a row does not fit")
 
     def _from_mappings(self, rows: Sequence[Any]) -> Columns:
         known = set(self._names)
