@@ -94,7 +94,7 @@ class Dataflows:
             traces=traces,
             worker=state.worker,
             peers=len(self._link.fellows),
-            incarnation=(state.nonce, number),
+            incarnation=state.incarnation(number),
             trust=self._trust,
         )
         running = RunningDataflow(number, description, dataflow)

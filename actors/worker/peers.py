@@ -147,7 +147,7 @@ class Peers:
         whether it can be built at all, exactly as the runtime does that renders it."""
         state = self._state
         traces = {index.id: state.traces[index.id] for index in description.index_imports}
-        incarnation = (state.nonce, number)
+        incarnation = state.incarnation(number)
         dataflow = Dataflow(
             description,
             traces=traces,

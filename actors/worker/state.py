@@ -213,3 +213,8 @@ class ComputeState:
     figures: WorkerFigures = field(default_factory=WorkerFigures)
     queued_peeks: dict[GlobalId, list[PendingPeek]] = field(default_factory=dict[GlobalId, list[PendingPeek]])
     scans: deque[PendingPeek] = field(default_factory=deque[PendingPeek])
+
+    def incarnation(self, number: DataflowNumber) -> Incarnation:
+        """Of what a dataflow exports that is created on the present connection. Both runtimes hear the same commands
+        and count them alike, so they agree without talking."""
+        return self.nonce, number
