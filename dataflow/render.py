@@ -67,17 +67,23 @@ class Dataflow:
         """The next part that a fellow worker has for this one."""
         self._channels[channel].inputs[sender].push(chunk)
 
-    def step(self) -> bool:
-        """Run one operator that is ready, to completion; False when none is until something arrives."""
+    def step(self, fuel: int | None = None) -> bool:
+        """Run operators that are ready; False when none is until something arrives.
+
+        Args:
+            fuel: about how many rows of work to do. An operator that has more to do than that stops in the middle and
+                goes on with the next step; frontiers advance when its interval is complete. None: to completion, of
+                one operator or of several that have little to do. Sorting a batch is not divided.
+        """
         agenda = self._agenda
-        if agenda.step():
+        if agenda.step(fuel):
             return True
         for watch in self._watches:
             upper = watch.arrangement.upper
             if upper != watch.upper:
                 watch.upper = upper
                 agenda.pending |= watch.followers
-        return agenda.step()
+        return agenda.step(fuel)
 
     def upper(self, export: GlobalId) -> Frontier:
         """How far this export is complete.

@@ -212,7 +212,8 @@ def error_messages(errors: Updates) -> list[str]:
 
 
 class Chunk(msgspec.Struct, frozen=True, eq=False):
-    """All changes of a stream with ``lower <= time < upper``; chunks of one stream are contiguous.
+    """All changes of a stream with ``lower <= time < upper``; chunks of one stream are contiguous. One whose ``upper``
+    is its ``lower`` has some of the changes from there on, and the next one the others.
 
     ``None`` stands for no changes, so that an interval in which nothing happens costs nothing. (A msgspec struct, as
     the other values made for every interval are: a frozen dataclass takes seven times as long to make.)
@@ -222,6 +223,11 @@ class Chunk(msgspec.Struct, frozen=True, eq=False):
     upper: Frontier
     oks: Updates | None = None
     errs: Updates | None = None
+
+    @property
+    def size(self) -> int:
+        """How many updates of rows these are."""
+        return 0 if self.oks is None else len(self.oks)
 
 
 def concat_optional(parts: Sequence[Updates | None]) -> Updates | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ...messages.frontiers import Timestamp, less_than
 from ...messages.types import SqlType
@@ -36,10 +36,10 @@ class Arrange(Operator):
         self.followers = 0
         self.input = InputQueue(agenda, self.bit, lower)
 
-    def run(self) -> bool:
+    def run(self, fuel: int | None) -> int:
         available = self.input.upper
         if not less_than(self.upper, available):
-            return False
+            return 0
         chunk = self.input.take(available)
         arrangement = self.arrangement
         oks, errs = chunk.oks, chunk.errs
@@ -51,7 +51,7 @@ class Arrange(Operator):
         self.upper = available
         if self.outputs:
             self.emit(Chunk(lower, available, visible([sealed], arrangement.arity), visible([errors], 1)))
-        return True
+        return chunk.size + 1
 
 
 class ArrangementStream(Operator):
@@ -63,15 +63,30 @@ class ArrangementStream(Operator):
         super().__init__(agenda, as_of)
         self._intake = intake
 
-    def run(self) -> bool:
+    def run(self, fuel: int | None) -> int:
+        if self.work is not None:
+            return self.resume(self.work, fuel)
         intake = self._intake
         lower, available = self.upper, intake.upper
         if lower is None or not less_than(lower, available):
-            return False
+            return 0
         oks, errs = intake.take(available)
         intake.done(available)
+        size = sum([len(b) for b in oks])
+        if fuel is not None and size > fuel:
+            return self.begin(self._in_parts(Chunk(lower, available, None, visible(errs, 1)), oks, fuel), fuel)
         self.emit(Chunk(lower, available, visible(oks, intake.arrangement.arity), visible(errs, 1)))
-        return True
+        return size + 1
+
+    def _in_parts(self, last: Chunk, batches: Sequence[Batch], fuel: int) -> Iterator[int]:
+        """Emit the rows of batches, then a last chunk."""
+        arity = self._intake.arrangement.arity
+        for batch in batches:
+            for start in range(0, len(batch), fuel):
+                part = batch.slice(start, min(start + fuel, len(batch)))
+                self.emit(Chunk(last.lower, last.lower, visible([part], arity)))
+                yield len(part)
+        self.emit(last)
 
 
 def visible(batches: Sequence[Batch | None], arity: int) -> Updates | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -43,26 +43,42 @@ class Closure:
 class JoinOutput:
     """Collects the output of one interval.
 
+    Args:
+        fuel: so many rows are enough at a time (None: as many as are good at a time).
+
     Attributes:
         errs: updates of rows that failed in the closure.
     """
 
-    __slots__ = ("_closure", "_limit", "_oks", "_size", "errs")
+    __slots__ = ("_closure", "_fuel", "_many", "_oks", "_size", "errs")
 
-    def __init__(self, closure: Closure) -> None:
+    def __init__(self, closure: Closure, fuel: int | None) -> None:
         self._closure = closure
+        self._fuel = fuel
         self._oks: list[Updates] = []
         self._size = 0
-        self._limit = MANY
+        self._many = MANY if fuel is None else SLICE
         self.errs: list[Updates | None] = []
 
-    def add(self, left: Batch, right: Batch, left_bound: Frontier, right_bound: Frontier) -> None:
-        """All pairs of rows with equal keys and times before these bounds."""
+    def add(self, left: Batch, right: Batch, left_bound: Frontier, right_bound: Frontier) -> Iterator[int]:
+        """Add all pairs of rows with equal keys and times before these bounds, in slices; yields the numbers of rows
+        that were sought or found."""
         if left_bound is not None and left.upper is not None and left.upper <= left_bound:
             left_bound = None
         if right_bound is not None and right.upper is not None and right.upper <= right_bound:
             right_bound = None
-        for left_rows, right_rows in match(left, right, SLICE):
+        fuel = self._fuel
+        if fuel is None or min(len(left), len(right)) <= fuel:
+            yield from self._add(left, right, left_bound, right_bound)
+        elif len(left) <= len(right):
+            for start in range(0, len(left), fuel):
+                yield from self._add(left.slice(start, start + fuel), right, left_bound, right_bound)
+        else:
+            for start in range(0, len(right), fuel):
+                yield from self._add(left, right.slice(start, start + fuel), left_bound, right_bound)
+
+    def _add(self, left: Batch, right: Batch, left_bound: Frontier, right_bound: Frontier) -> Iterator[int]:
+        for left_rows, right_rows in match(left, right, SLICE if self._fuel is None else min(self._fuel, SLICE)):
             if left_bound is not None or right_bound is not None:
                 early = _before(left.updates.times, left_rows, left_bound)
                 early &= _before(right.updates.times, right_rows, right_bound)
@@ -72,10 +88,20 @@ class JoinOutput:
                     right_rows = kept if right_rows is None else right_rows.take(kept)
             if left_rows is None or right_rows is None or len(left_rows):
                 self._emit(left.updates, left_rows, right.updates, right_rows)
+            yield len(left if left_rows is None else left_rows)
+        yield min(len(left), len(right))
 
-    def oks(self) -> Updates | None:
-        """The updates of rows, not consolidated."""
-        return concat_updates(self._oks) if self._oks else None
+    @property
+    def is_large(self) -> bool:
+        """Whether what was collected should be passed on before there is more."""
+        return self._size > self._many
+
+    def take(self) -> Updates | None:
+        """The updates of rows that were collected since the last call; not consolidated, unless they were many."""
+        oks = concat_updates(self._oks) if self._oks else None
+        self._oks = []
+        self._size = 0
+        return oks
 
     def _emit(self, left: Updates, left_rows: Rows, right: Updates, right_rows: Rows) -> None:
         closure = self._closure
@@ -94,11 +120,11 @@ class JoinOutput:
             return
         self._oks.append(oks)
         self._size += len(oks)
-        if self._size > self._limit:
+        if self._size > self._many:
             merged = concat_updates(self._oks).consolidate()
             self._oks = [merged]
-            self._size = len(merged)
-            self._limit = max(MANY, 2 * self._size)
+            # What shrinks to less than half is worth collecting on.
+            self._size = len(merged) if 2 * len(merged) <= self._many else self._many + 1
 
 
 def _take(numbers: Times, rows: Rows) -> Times:

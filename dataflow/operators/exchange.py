@@ -1,12 +1,12 @@
 """Exchange: send every row to the worker on which it belongs.
 
-Every chunk becomes one part for each worker, empty ones too, with the chunk's interval. Workers may cut time
+Every chunk becomes one for each worker, empty ones too, with the chunk's interval. Workers may cut time
 differently; the receiving :class:`~.linear.Union` of all senders releases what is before the least of their uppers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from ..columns.grouping import shard_of
 from .agenda import Agenda
 from .linear import Union
 from .operator import Operator
+from .parts import slices
 from .queue import InputQueue
 
 Shards = npt.NDArray[np.int64]
@@ -50,22 +51,41 @@ class Exchange(Operator):
         """The receiving side: an input per worker."""
         return self._receiver
 
-    def run(self) -> bool:
+    def run(self, fuel: int | None) -> int:
+        if self.work is not None:
+            return self.resume(self.work, fuel)
         available = self.input.upper
-        if not less_than(self.upper, available):
-            return False
-        chunk = self.input.take(available)
+        if less_than(self.upper, available):
+            chunk = self.input.take(available)
+        else:
+            part = self.input.take_parts(lambda _: True)
+            if part is None:
+                return 0
+            chunk = part
+        if fuel is not None and chunk.size > fuel:
+            return self.begin(self._in_parts(chunk, fuel), fuel)
+        self._send(chunk)
+        return chunk.size + 1
+
+    def _in_parts(self, chunk: Chunk, fuel: int) -> Iterator[int]:
+        for part in slices(chunk, fuel):
+            self._send(Chunk(chunk.lower, chunk.lower, part.oks, part.errs))
+            yield fuel
+        self._send(Chunk(chunk.lower, chunk.upper))
+
+    def _send(self, chunk: Chunk) -> None:
         peers = self._peers
         oks = _divide(chunk.oks, self._routing, peers)
         errs = _divide(chunk.errs, lambda errors: shard_of(errors.columns, len(errors), peers), peers)
         for peer in range(peers):
-            part = Chunk(chunk.lower, available, oks.get(peer), errs.get(peer))
+            part = Chunk(chunk.lower, chunk.upper, oks.get(peer), errs.get(peer))
+            if part.upper == part.lower and part.oks is None and part.errs is None:
+                continue
             if peer == self._worker:
                 self._receiver.inputs[peer].push(part)
             else:
                 self._outbox.append((peer, self._channel, part))
-        self.upper = available
-        return True
+        self.upper = chunk.upper
 
 
 def _divide(updates: Updates | None, routing: Routing, peers: int) -> dict[int, Updates]:

@@ -6,13 +6,20 @@ later of their two times. What is *before* is told by time and not by batch, bec
 
 from __future__ import annotations
 
-from ...messages.frontiers import Timestamp, less_than, minimum
+from collections.abc import Iterator, Sequence
+
+from ...messages.frontiers import Frontier, Timestamp, less_than, minimum
+from ..arrangements.batch import Batch
 from ..arrangements.updates import Chunk, concat_optional
 from .agenda import Agenda
 from .arrange import visible
 from .closure import Closure, JoinOutput
 from .intake import Intake
 from .operator import Operator
+
+_PAUSE = 1 << 22
+"""So many pairs are made at a time, also when nobody limits the work: then those who read them come first, and they are
+not all kept at once."""
 
 
 class Join(Operator):
@@ -27,27 +34,27 @@ class Join(Operator):
         self._closure = closure
         self._started = False
 
-    def run(self) -> bool:
-        left, right = self._left, self._right
-        lower, available = self.upper, minimum((left.upper, right.upper))
+    def run(self, fuel: int | None) -> int:
+        if self.work is not None:
+            return self.resume(self.work, _PAUSE if fuel is None else fuel)
+        lower, available = self.upper, minimum((self._left.upper, self._right.upper))
         if lower is None or not less_than(lower, available):
-            return False
+            return 0
+        return self.begin(self._join(lower, available, fuel), _PAUSE if fuel is None else fuel)
+
+    def _join(self, lower: Timestamp, available: Frontier, fuel: int | None) -> Iterator[int]:
+        """Emit the output of ``[lower, available)``."""
+        left, right = self._left, self._right
         new_left, left_errs = left.take(available)
         new_right, right_errs = right.take(available)
         output: JoinOutput | None = None
         if new_left or new_right:
-            output = JoinOutput(self._closure)
-            if self._started:
-                # At first nothing is before: all of the right side is new.
-                for new in new_left:
-                    for old in right.arrangement.oks.batches:
-                        if old.lower < lower:
-                            output.add(new, old, None, lower)
-            bound = left.bound(available)
-            for new in new_right:
-                for old in left.arrangement.oks.batches:
-                    if bound is None or old.lower < bound:
-                        output.add(old, new, bound, None)
+            output = JoinOutput(self._closure, fuel)
+            for pair in self._pairs(new_left, new_right, lower, left.bound(available)):
+                for rows in output.add(*pair):
+                    if output.is_large:
+                        self.emit(Chunk(lower, lower, output.take()))
+                    yield rows
         self._started = True
         left.done(available)
         right.done(available)
@@ -60,5 +67,21 @@ class Join(Operator):
         if left_errs or right_errs or (output is not None and output.errs):
             failed = [] if output is None else output.errs
             errs = concat_optional([*failed, visible(left_errs, 1), visible(right_errs, 1)])
-        self.emit(Chunk(lower, available, None if output is None else output.oks(), errs))
-        return True
+        self.emit(Chunk(lower, available, None if output is None else output.take(), errs))
+
+    def _pairs(
+        self, new_left: Sequence[Batch], new_right: Sequence[Batch], lower: Timestamp, bound: Frontier
+    ) -> Iterator[tuple[Batch, Batch, Frontier, Frontier]]:
+        """The batches to match, and the times before which their updates count."""
+        # The spines may move on meanwhile.
+        left, right = self._left.arrangement.oks.batches, self._right.arrangement.oks.batches
+        if self._started:
+            # At first nothing is before: all of the right side is new.
+            for new in new_left:
+                for old in right:
+                    if old.lower < lower:
+                        yield new, old, None, lower
+        for new in new_right:
+            for old in left:
+                if bound is None or old.lower < bound:
+                    yield old, new, bound, None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
-from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than
+from ...messages.frontiers import Frontier, Timestamp, less_than
 from ..arrangements.updates import Chunk, Updates, concat_optional
 from .agenda import Agenda
 
 
 class InputQueue:
-    """Contiguous chunks that wait for one operator.
+    """Contiguous chunks, and parts of chunks (see :mod:`.operator`), that wait for one operator.
 
     Attributes:
         upper: how far the input is known.
@@ -40,17 +41,36 @@ class InputQueue:
             return first
         oks: list[Updates | None] = []
         errs: list[Updates | None] = []
-        while chunks:
-            chunk = chunks[0]
-            if less_equal(chunk.upper, upper):
-                chunks.popleft()
-            elif upper is not None and less_than(chunk.lower, upper):
-                chunk, chunks[0] = split_chunk(chunk, upper)
-            else:
-                break
+        later: list[Chunk] = []
+        while chunks and less_than(chunks[0].lower, upper):
+            chunk = chunks.popleft()
+            is_part = chunk.lower == chunk.upper
+            if upper is not None and (is_part or less_than(upper, chunk.upper)):
+                chunk, rest = split_chunk(chunk, upper)
+                if not is_part:
+                    later.append(rest)
+                elif rest.oks is not None or rest.errs is not None:
+                    later.append(Chunk(upper, upper, rest.oks, rest.errs))
             oks.append(chunk.oks)
             errs.append(chunk.errs)
+        chunks.extendleft(reversed(later))
         return Chunk(first.lower, upper, concat_optional(oks), concat_optional(errs))
+
+    def take_parts(self, ready: Callable[[Chunk], bool]) -> Chunk | None:
+        """The parts that are there of the interval from the queue's upper on, when everything before was taken; those
+        that are ready up to the first that is not."""
+        chunks = self._chunks
+        oks: list[Updates | None] = []
+        errs: list[Updates | None] = []
+        while chunks and ready(chunks[0]):
+            part = chunks.popleft()
+            oks.append(part.oks)
+            errs.append(part.errs)
+        if not oks:
+            return None
+        upper = self.upper
+        assert upper is not None, "nothing follows the empty frontier"
+        return Chunk(upper, upper, concat_optional(oks), concat_optional(errs))
 
     def discard(self) -> None:
         """Drop everything: the operator is finished, whatever still arrives."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ...messages.plans import FlatMapNode, MapFilterProject
 from ...messages.scalars import ColumnRef, Scalar
@@ -13,9 +13,10 @@ from ..scalars.compile import compile_scalar
 from ..scalars.mfp import MfpProgram
 from ..scalars.table_functions import TableProgram
 from ..scalars.vectors import Errors
+from .parts import RowLogic
 
 
-class MapFilter:
+class MapFilter(RowLogic):
     """A map/filter/project that computes something; rows that fail become errors."""
 
     def __init__(self, mfp: MapFilterProject, types: Sequence[ColumnType], *, trust: bool) -> None:
@@ -28,7 +29,7 @@ class MapFilter:
         return Chunk(chunk.lower, chunk.upper, oks, chunk.errs if errs is None else concat_optional([chunk.errs, errs]))
 
 
-class FlatMap:
+class FlatMap(RowLogic):
     """For each row, itself with each of the rows that a table function yields for it."""
 
     def __init__(self, node: FlatMapNode, types: Sequence[ColumnType], *, trust: bool) -> None:
@@ -46,8 +47,19 @@ class FlatMap:
             errs = concat_optional([errs, _failed(oks, errors, errors.mask.nonzero()[0])])
         return Chunk(chunk.lower, chunk.upper, result if len(result) else None, errs)
 
+    def process_in_parts(self, chunk: Chunk, fuel: int) -> Iterator[Chunk]:
+        oks, errs = chunk.oks, chunk.errs
+        start, size, most = 0, 1, chunk.size
+        while oks is not None and start < most:
+            stop = min(start + size, most)
+            part = self.process(Chunk(chunk.lower, chunk.upper, oks.slice(start, stop), errs))
+            yield part
+            # A few rows may become very many; what these did is what to expect of the next.
+            each = max(1, part.size // (stop - start))
+            start, size, errs = stop, max(1, min(2 * size, fuel // each)), None
 
-class AppendKey:
+
+class AppendKey(RowLogic):
     """Appends the columns of a key that are computed; a row whose key fails becomes an error.
 
     Attributes:

@@ -44,12 +44,12 @@ class Sink(Operator):
         self.input = InputQueue(agenda, self.bit, as_of)
         self.queue = SinkQueue(as_of)
 
-    def run(self) -> bool:
+    def run(self, fuel: int | None) -> int:
         available = self.input.upper
         if not less_than(self.upper, available):
             if self.upper is None:
                 self.input.discard()
-            return False
+            return 0
         chunk = self.input.take(available)
         up_to = self._up_to
         if up_to is not None and less_equal(up_to, available):
@@ -57,7 +57,7 @@ class Sink(Operator):
         oks, errs = self._show(chunk.oks), self._show(chunk.errs)
         self.upper = self.queue.upper = available
         self.queue.chunks.append(Chunk(chunk.lower, available, oks, errs))
-        return True
+        return chunk.size + 1
 
     def _show(self, updates: Updates | None) -> Updates | None:
         if updates is None:

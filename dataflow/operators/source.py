@@ -21,12 +21,12 @@ class Source(Operator):
         self._until = until
         self.input = InputQueue(agenda, self.bit, 0)
 
-    def run(self) -> bool:
+    def run(self, fuel: int | None) -> int:
         available = self.input.upper
         if not less_than(self.upper, available):
             if self.upper is None:
                 self.input.discard()
-            return False
+            return 0
         chunk = self.input.take(available)
         lower, until = self.upper, self._until
         assert lower is not None
@@ -39,7 +39,7 @@ class Source(Operator):
         if until is not None and less_equal(until, available):
             chunk = Chunk(lower, None, _before(oks, until), _before(errs, until))
         self.emit(chunk)
-        return True
+        return 1
 
 
 def _before(updates: Updates | None, until: Timestamp) -> Updates | None:
@@ -57,9 +57,9 @@ class ConstantSource(Operator):
         self._chunk: Chunk | None = Chunk(as_of, None, rows)
         agenda.pending |= self.bit
 
-    def run(self) -> bool:
+    def run(self, fuel: int | None) -> int:
         chunk, self._chunk = self._chunk, None
         if chunk is None:
-            return False
+            return 0
         self.emit(chunk)
-        return True
+        return 1

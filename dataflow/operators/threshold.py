@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ...messages.plans import ThresholdNode
@@ -9,9 +11,10 @@ from ..arrangements.row_store import grown
 from ..arrangements.row_table import RowTable
 from ..arrangements.updates import Chunk, Updates
 from .events import Numbers, find_events
+from .parts import GroupLogic, divisions
 
 
-class ThresholdLogic:
+class ThresholdLogic(GroupLogic):
     """Maintains, at every time, the rows with positive multiplicity, as often as they are there; the others vanish.
 
     Args:
@@ -21,6 +24,10 @@ class ThresholdLogic:
     def __init__(self, node: ThresholdNode) -> None:
         self._rows = RowTable([t.type for t in node.types])
         self._counts: Numbers = np.zeros((1, self._rows.capacity), np.int64)
+
+    def process_in_parts(self, chunk: Chunk, fuel: int) -> Iterator[Chunk]:
+        for part in divisions(chunk, () if chunk.oks is None else chunk.oks.columns, fuel):
+            yield self.process(part)
 
     def process(self, chunk: Chunk) -> Chunk:
         oks = chunk.oks

@@ -5,7 +5,7 @@ A change reads no more of its group than what is shown before and after it (see 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from ..columns.packed_sort import begins
 from ..columns.sorting import SortKey
 from .differences import error_changes, show_key, state_entries
 from .events import find_events
+from .parts import GroupLogic, divisions
 from .places import MOST, count_within
 
 Rows = tuple[Entries, npt.NDArray[np.int64]]
@@ -30,7 +31,7 @@ Rows = tuple[Entries, npt.NDArray[np.int64]]
 _NOTHING: Rows = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-class TopKLogic:
+class TopKLogic(GroupLogic):
     """Maintains the top rows of every group; ties are broken by the whole row, ascending with NULLs last.
 
     A group with a row of negative multiplicity has an error; its other rows are shown as if that one were not there.
@@ -48,6 +49,11 @@ class TopKLogic:
         self._groups = RowTable([types[g] for g in node.group_by])
         keys = [SortKey(o.column, o.descending, o.nulls_first) for o in node.order_by]
         self._ordered = OrderedRows(types, keys)
+
+    def process_in_parts(self, chunk: Chunk, fuel: int) -> Iterator[Chunk]:
+        groups = () if chunk.oks is None else [chunk.oks.columns[g] for g in self._group_by]
+        for part in divisions(chunk, groups, fuel):
+            yield self.process(part)
 
     def process(self, chunk: Chunk) -> Chunk:
         oks = chunk.oks

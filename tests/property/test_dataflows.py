@@ -34,6 +34,7 @@ class Case:
     histories: dict[GlobalId, list[Update]]
     peers: int
     as_of: int
+    fuel: int | None
     rng: random.Random
 
     def expected(self, time: int) -> Collection:
@@ -63,7 +64,7 @@ class Case:
             ),
             optimize=optimize,
         )
-        workers = Workers(description, self.peers)
+        workers = Workers(description, self.peers, fuel=self.fuel)
         needed = {source.id for source in description.source_imports}
         play(self.rng, workers, [(id, self.types[id], h) for id, h in self.histories.items() if id in needed])
         return workers
@@ -78,7 +79,8 @@ def cases(draw: st.DrawFn, vocabulary: Vocabulary) -> Case:
         for id, t in types.items()
     }
     relation = draw(relations(types, vocabulary, size=6))
-    return Case(relation, types, histories, draw(st.integers(1, 3)), draw(st.integers(0, 4)), rng)
+    fuel = draw(st.sampled_from([None, 1, 7, 1000]))
+    return Case(relation, types, histories, draw(st.integers(1, 3)), draw(st.integers(0, 4)), fuel, rng)
 
 
 def tidy(rows: Counter[tuple[object, ...]]) -> Counter[tuple[object, ...]]:

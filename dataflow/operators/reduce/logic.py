@@ -6,7 +6,7 @@ that has rows; an error instead for a group in which a negative multiplicity sho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -19,6 +19,7 @@ from ...columns.column import FixedColumn, Indices, Mask
 from ...columns.grouping import all_true
 from ..differences import error_changes, row_changes, show_key, state_entries
 from ..events import Events, Numbers, find_events
+from ..parts import GroupLogic, divisions
 from .accumulator import Argument, Failure
 from .inputs import ReduceInputs
 from .ordered_values import ValueStates
@@ -26,7 +27,7 @@ from .parts import plan_parts
 from .state import GroupSums
 
 
-class ReduceLogic:
+class ReduceLogic(GroupLogic):
     """Maintains a reduction.
 
     Args:
@@ -45,9 +46,18 @@ class ReduceLogic:
         self._sums = GroupSums(self._parts.accumulators, self._groups.capacity)
 
     def process(self, chunk: Chunk) -> Chunk:
+        return chunk if chunk.oks is None else self._maintain(self._inputs.evaluate(chunk))
+
+    def process_in_parts(self, chunk: Chunk, fuel: int) -> Iterator[Chunk]:
         if chunk.oks is None:
-            return chunk
+            yield chunk
+            return
         chunk = self._inputs.evaluate(chunk)
+        for part in divisions(chunk, () if chunk.oks is None else self._inputs.keys(chunk.oks), fuel):
+            yield self._maintain(part)
+
+    def _maintain(self, chunk: Chunk) -> Chunk:
+        """As :meth:`process`, when what the reduction computes of a row is computed."""
         oks, errs = chunk.oks, chunk.errs
         if oks is None or not len(oks):
             return Chunk(chunk.lower, chunk.upper, None, errs)

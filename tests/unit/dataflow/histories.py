@@ -61,8 +61,10 @@ def play(
         workers.feed(source, types, lower, upper, piece)
         if not rest:
             waiting.remove(turn)
-        if rng.random() < 0.7:
+        if rng.random() < 0.6:
             workers.run()
+        else:
+            workers.advance(rng.randrange(4))
         if rng.random() < 0.5:
             for dataflow in workers.dataflows:
                 dataflow.maintain(rng.choice((1, 10, 1000)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -101,12 +102,22 @@ def updates_of(types: Sequence[ColumnType], updates: Iterable[Update]) -> Update
 
 
 class Workers:
-    """The workers of one dataflow, with the messages between them moved by hand."""
+    """The workers of one dataflow, with the messages between them moved by hand.
+
+    Args:
+        fuel: of every step.
+    """
 
     def __init__(
-        self, description: RenderDataflow, peers: int = 1, traces: Sequence[Mapping[GlobalId, Trace]] | None = None
+        self,
+        description: RenderDataflow,
+        peers: int = 1,
+        traces: Sequence[Mapping[GlobalId, Trace]] | None = None,
+        *,
+        fuel: int | None = None,
     ) -> None:
         self.description = description
+        self.fuel = fuel
         self.peers = peers
         given = traces if traces is not None else [{} for _ in range(peers)]
         self.dataflows = [Dataflow(description, traces=given[w], worker=w, peers=peers) for w in range(peers)]
@@ -134,16 +145,22 @@ class Workers:
 
     def run(self) -> None:
         """Until nothing is ready and nothing is on its way."""
-        busy = True
-        while busy:
-            busy = False
-            for worker, dataflow in enumerate(self.dataflows):
-                while dataflow.step():
-                    busy = True
-                sent, dataflow.outbox[:] = list(dataflow.outbox), []
-                for peer, channel, part in sent:
-                    busy = True
-                    self.dataflows[peer].receive(channel, worker, part)
+        while self.advance():
+            pass
+
+    def advance(self, steps: int | None = None) -> bool:
+        """Let every worker do what is ready, or only so many steps of it; whether there was something to do."""
+        busy = False
+        for worker, dataflow in enumerate(self.dataflows):
+            for _ in itertools.repeat(None) if steps is None else range(steps):
+                if not dataflow.step(self.fuel):
+                    break
+                busy = True
+            sent, dataflow.outbox[:] = list(dataflow.outbox), []
+            for peer, channel, part in sent:
+                busy = True
+                self.dataflows[peer].receive(channel, worker, part)
+        return busy
 
     def upper(self, export: GlobalId) -> Frontier:
         uppers = {dataflow.upper(export) for dataflow in self.dataflows}

@@ -51,7 +51,7 @@ def test_a_join_is_right_at_every_time(collisions: bool, seed: int, peers: int, 
     rng = random.Random(f"{seed} {peers} {on}")
     left, right = random_history(rng, ROWS, 25), random_history(rng, ROWS, 15)
     as_of = rng.randrange(END)
-    workers = Workers(two_sources(on, as_of), peers)
+    workers = Workers(two_sources(on, as_of), peers, fuel=rng.choice((None, 1, 5)))
     play(rng, workers, [(LEFT, TYPES, left), (RIGHT, TYPES, right)])
     pairs = list(zip(*on, strict=True))
     for time in range(as_of, END):
@@ -133,7 +133,7 @@ def test_a_join_of_imported_indexes_that_are_compacted_and_merged_meanwhile(
         sinks=[subscribe(SINK, JOINED)],
         as_of=as_of,
     )
-    workers = Workers(description, peers, traces=base.traces)
+    workers = Workers(description, peers, traces=base.traces, fuel=rng.choice((None, 1, 5)))
     times = {LEFT: lower, RIGHT: lower}
     while any(time < END for time in times.values()):
         turn = rng.choice([s for s, time in times.items() if time < END])
@@ -151,6 +151,8 @@ def test_a_join_of_imported_indexes_that_are_compacted_and_merged_meanwhile(
                 traces[id].maintain(1000)
         if rng.random() < 0.6:
             workers.run()
+        else:
+            workers.advance(rng.randrange(4))
     workers.run()
     for time in range(as_of, END):
         expected = joined(at(left, time), at(right, time), [(0, 0)])

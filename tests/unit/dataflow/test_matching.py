@@ -85,7 +85,9 @@ def test_a_queue_gives_out_any_interval_of_what_came_in(
     bounds = [0, *sorted(pushed), 10]
     for lower, upper in itertools.pairwise(bounds):
         piece = [((time,), time, diff) for time, diff in changes if lower <= time < upper]
-        queue.push(Chunk(lower, upper, updates_of((BIGINT,), piece), updates_of((BIGINT,), piece)))
+        half = len(piece) // 2
+        for until, some in ((lower, piece[:half]), (upper, piece[half:])):
+            queue.push(Chunk(lower, until, updates_of((BIGINT,), some), updates_of((BIGINT,), some)))
     for lower, upper in itertools.pairwise([0, *sorted(taken), 10]):
         chunk = queue.take(upper)
         assert (chunk.lower, chunk.upper) == (lower, upper)
