@@ -53,6 +53,12 @@ def add_to(commands: Commands) -> None:
         metavar="JSON",
         help="the same of a second runtime, for reads; of the same shape (default: there is none)",
     )
+    parser.add_argument(
+        "--metrics-listen-addr",
+        type=_checked(_tcp_address),
+        metavar="ADDR",
+        help="serve metrics for Prometheus over HTTP at this tcp://HOST:PORT (default: they are not served)",
+    )
     parser.add_argument("--secret-file", type=Path, metavar="FILE", help="holds the secret (default: PILLION_SECRET)")
     parser.add_argument(
         "--trust", action="store_true", help="run the Python functions that are in plans of who knows the secret"
@@ -87,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
             interactive=None if interactive is None else prepare_interactive_compute_config(maintenance, interactive),
             trust=options.trust,
             stop_at_end_of_input=options.stop_at_end_of_input,
+            metrics=options.metrics_listen_addr,
             limits=Limits() if options.max_message_size is None else Limits(frame=options.max_message_size),
         )
     )
@@ -108,6 +115,16 @@ def _address(text: str) -> Any:
     from ..transport.address import parse_address
 
     return parse_address(text)
+
+
+def _tcp_address(text: str) -> Any:
+    from ..transport.address import TcpAddress
+    from ..transport.errors import AddressError
+
+    address = _address(text)
+    if not isinstance(address, TcpAddress):
+        raise AddressError(f"{text!r} is no address for metrics: expected tcp://HOST:PORT")
+    return address
 
 
 def _layout(text: str) -> Any:

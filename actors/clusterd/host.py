@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 
 from ..dispatch.services import make_logger
+from ..metrics.system import SystemMetrics
 from ..transport.address import prepare
 from ..transport.errors import PeerClosed, TransportError
 from ..transport.opening import accept_connection, confirm_connection
@@ -52,6 +53,12 @@ class Host:
             threading.Thread(
                 target=self._greet, args=(connected,), name="pillion-clusterd-handshake", daemon=True
             ).start()
+
+    @property
+    def metrics(self) -> SystemMetrics | None:
+        """What is measured for the present controller; None when there is none."""
+        session = self._session
+        return None if session is None else session.metrics
 
     def _greet(self, connected: socket.socket) -> None:
         """Find out who has connected. The present controller does not notice those who are turned away."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..transport.address import Address
+from ..transport.address import Address, TcpAddress
 from ..transport.connection import Limits
 from ..transport.secret import Secret
 from .config import TimelyConfig
@@ -22,6 +22,7 @@ class Options:
         trust: load Python functions in plans, which runs code of whoever knows the secret.
         stop_at_end_of_input: end when the standard input does: when whoever started the process has ended.
         limits: of a connection.
+        metrics: where metrics are served over HTTP, if they are.
     """
 
     listen: Address
@@ -31,3 +32,4 @@ class Options:
     trust: bool = False
     stop_at_end_of_input: bool = False
     limits: Limits = field(default_factory=Limits)
+    metrics: TcpAddress | None = None

@@ -13,13 +13,16 @@ from typing import Any
 from ...messages.errors import PillionError
 from ..cli.exits import DONE, FAILED
 from ..dispatch.services import make_logger
-from ..transport.address import forget, listen
+from ..transport.address import TcpAddress, forget, listen
 from ..transport.wire import Ended
 from .host import Host
 from .options import Options
 
 READY = "pillion clusterd: listening on "
 """What the process prints, with the address, once controllers can connect."""
+
+METRICS = "pillion clusterd: metrics on "
+"""What it prints before that, with the address, if it serves metrics."""
 
 STOP_SECONDS = 10.0
 """That the runtimes may take to stop; then the process ends without them."""
@@ -48,6 +51,8 @@ def run(options: Options) -> int:
             if not address.is_loopback:
                 log.warning("other machines can connect, and what they say is not encrypted", address=str(address))
             host = Host(options, outcomes.put)
+            if options.metrics is not None:
+                serve_metrics(options.metrics, host)
             threading.Thread(target=host.listen, args=(listening,), name="pillion-clusterd", daemon=True).start()
             if options.stop_at_end_of_input:
                 threading.Thread(target=_wait_for_end_of_input, args=(outcomes,), daemon=True).start()
@@ -66,6 +71,19 @@ def run(options: Options) -> int:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def serve_metrics(address: TcpAddress, host: Host) -> None:
+    """Serve the metrics of the present controller's runtimes for as long as the process lives.
+
+    Raises:
+        AddressError: the address cannot be listened on.
+    """
+    # Here, because importing what serves them takes longer than all the rest.
+    from ..metrics.endpoint import MetricsEndpoint
+
+    endpoint = MetricsEndpoint(address, lambda: host.metrics)
+    print(f"{METRICS}{endpoint.address}", flush=True)
 
 
 def _stop(host: Host, last_words: Ended, code: int) -> None:

@@ -16,6 +16,7 @@ import pykka
 
 from ..dispatch.base import SystemActor
 from ..dispatch.threaded import ThreadedDispatcher
+from ..metrics.system import SystemMetrics
 from ..multiplexer.replica import Replica
 from ..process.memory import Memory
 from ..transport.connection import Connection
@@ -61,6 +62,8 @@ class Session:
         """
         self._connection = connection
         self._dispatcher = _WatchedDispatcher(failed)
+        self.metrics = SystemMetrics(self._dispatcher)
+        """What its runtimes measure."""
         self._system = self._dispatcher.start(RemoteSystem, connection, self._read_counters, lane=_CORE)
         self._replica = Replica.start(
             self._dispatcher,
@@ -69,6 +72,7 @@ class Session:
             interactive=options.interactive is not None,
             trust=options.trust,
             lane=_CORE,
+            metrics=self.metrics,
             memory=Memory(),
         )
         self._system.tell(Joined(self._replica.endpoint))
