@@ -10,7 +10,7 @@ from structlog.stdlib import BoundLogger
 from ...messages.commands import Setting, UpdateConfiguration
 from ..errors import NotForOneReplica, UnknownReplica
 from ..requests import Configure, ReadSettings
-from ..settings import BY_NAME, CONFIGS, Config, Overrides, Scope
+from ..settings import BY_NAME, CONFIGS, ENABLE_COMPUTE_INTERACTIVE_RUNTIME, Config, Overrides, Scope
 from .replica import ReplicaState
 from .state import ControllerState
 
@@ -28,10 +28,16 @@ class Configuration:
         self._log = log
         self._environment = state.settings
 
-    def provisioned(self, replica: ReplicaState, stored: Mapping[str, Setting]) -> None:
-        """A replica was provisioned, with these overrides."""
+    def provisioned(self, replica: ReplicaState, stored: Mapping[str, Setting], interactive: bool | None) -> None:
+        """A replica was provisioned, with these overrides; ``interactive``: as in :meth:`runs`."""
         replica.overrides = Overrides(stored, self._override_ignored(replica.name))
         replica.provisioned_with = {config.name: self._value(config, replica) for config in CONFIGS if not config.live}
+        self.runs(replica, interactive)
+
+    def runs(self, replica: ReplicaState, interactive: bool | None) -> None:
+        """A replica runs a second runtime, or it does not; None: nobody said, and what held before holds on."""
+        if interactive is not None:
+            replica.provisioned_with[ENABLE_COMPUTE_INTERACTIVE_RUNTIME.name] = interactive
 
     def connected(self, replica: ReplicaState) -> None:
         """A replica was sent the environment's values: send what differs."""

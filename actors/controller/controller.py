@@ -211,13 +211,14 @@ class Controller(SystemActor):
 
     def add_replica(self, message: AddReplica) -> None:
         replica = ReplicaState(message.replica, message.endpoint, message.workers)
-        self._configuration.provisioned(replica, dict(message.overrides))
+        self._configuration.provisioned(replica, dict(message.overrides), message.interactive)
         self._state.replicas[message.replica] = replica
         self._connect(replica)
 
     def replica_lost(self, message: ReplicaLost) -> None:
         replica = self._state.replicas.get(message.replica)
         if replica is not None:
+            self._configuration.runs(replica, message.interactive)
             self._connect(replica)
 
     def replica_unavailable(self, message: ReplicaUnavailable) -> None:

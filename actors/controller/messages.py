@@ -38,19 +38,22 @@ class FromReplica(Message, frozen=True, eq=False):
 
 class AddReplica(Message, frozen=True, eq=False):
     """To the controller: a replica was provisioned. It gets everything that should be running. ``overrides``: the
-    settings that it has for itself; ``workers``: those that maintain its indexes, when they are in this process."""
+    settings that it has for itself; ``workers``: those that maintain its indexes, when they are in this process;
+    ``interactive``: whether it runs a second runtime, if it is known."""
 
     replica: str
     endpoint: pykka.ActorRef[Any]
     overrides: tuple[tuple[str, Setting], ...] = ()
     workers: tuple[pykka.ActorRef[Any], ...] = ()
+    interactive: bool | None = None
 
 
 class ReplicaLost(Message, frozen=True, eq=False):
     """To the controller: the connection broke, and there is another one. It connects again with a fresh nonce and
-    replays its history."""
+    replays its history. ``interactive``: whether what it connects to now runs a second runtime, if it is known."""
 
     replica: str
+    interactive: bool | None = None
 
 
 class ReplicaUnavailable(Message, frozen=True, eq=False):

@@ -52,6 +52,7 @@ from .index import Index
 from .ingest import Ingest
 from .introspection import Introspection
 from .moment import Moment
+from .provisioning import provisioned
 from .reading import IsolationLike, finishing, read_options
 from .result import Result
 from .subscription import Subscription
@@ -84,13 +85,14 @@ class ActorSystem:
         workers: int = 1,
         settings: Mapping[str, Setting] | None = None,
         *,
-        interactive: bool = False,
+        interactive: bool | None = None,
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Start ``workers`` worker threads and what belongs to them.
 
         Args:
-            interactive: with as many workers again, which answer reads while the first ones keep indexes up to date.
+            interactive: with as many workers again, which answer reads while the first ones keep indexes up to date;
+                None: as the setting ``enable_compute_interactive_runtime`` says.
             dispatcher: what executes the actors instead of threads, such as a ``SimulatedDispatcher`` in a test.
 
         Raises:
@@ -100,7 +102,8 @@ class ActorSystem:
             raise WrongArgument(
                 f"workers is the number of worker threads, from 1 to {MOST_WORKERS}, and {workers!r} was given"
             )
-        updates = checked_settings({} if settings is None else settings)  # before there is anything to stop
+        # Before there is anything to stop.
+        interactive, updates = provisioned(interactive, checked_settings({} if settings is None else settings))
         self._running = start(workers, dispatcher, updates, interactive=interactive)
         self._connection = Connection(self._running.dispatcher, self._running.controller)
         self.introspection = Introspection(self._introspection_relations)

@@ -310,7 +310,7 @@ class RemoteReplica(SystemActor):
         self._start(outcome)
         if self._controller is not None:
             # It says Hello, and everything that should be running.
-            self._controller.tell(ReplicaLost(self._replica))
+            self._controller.tell(ReplicaLost(self._replica, outcome.replica.interactive))
 
     def dial_again(self, message: DialAgain) -> None:
         own = self.actor_ref

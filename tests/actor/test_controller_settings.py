@@ -154,3 +154,15 @@ def test_there_is_no_such_replica(start: Start) -> None:
         bench.configure("c", peek_scan_slice=1)
     with pytest.raises(UnknownReplica, match="no replica ''"):
         bench.settings("")
+
+
+def test_a_replica_may_say_itself_what_it_runs(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    bench = start()
+    bench.controller.tell(ReplicaLost("a", True))
+    bench.dispatcher.run()
+    bench.configure("a", **{FLAG: "on"})
+    assert caplog.records == []  # it was provisioned with it in the meantime
+    bench.controller.tell(ReplicaLost("a"))
+    bench.configure("a", **{FLAG: "off"})
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert "stored=False runs_with=True" in said

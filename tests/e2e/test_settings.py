@@ -35,3 +35,38 @@ def test_mistakes_change_nothing(system: ActorSystem) -> None:
     with pytest.raises(WrongArgument, match="did you mean 'peek_routing'"):
         system.configure(peek_ruting=None)
     assert system.settings() == system.settings("r1") == before
+
+
+def runtimes(system: ActorSystem) -> int:
+    """How many runtimes the replica has."""
+    workers = system.query(system.introspection.workers).to_arrow().to_pylist()
+    return len({worker["runtime"] for worker in workers})
+
+
+@pytest.mark.parametrize(
+    ("interactive", "stored", "expected"),
+    [(None, None, 1), (None, "on", 2), (None, "off", 1), (True, None, 2), (True, "on", 2), (False, None, 1)],
+)
+def test_the_setting_decides_unless_the_application_does(
+    interactive: bool | None, stored: str | None, expected: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = {} if stored is None else {"enable_compute_interactive_runtime": stored}
+    with ActorSystem(settings=settings, interactive=interactive) as system:
+        assert runtimes(system) == expected
+        assert system.settings("r1")["enable_compute_interactive_runtime"] is (expected == 2)
+    assert caplog.records == []
+
+
+def test_the_application_and_its_settings_do_not_contradict_each_other() -> None:
+    with pytest.raises(WrongArgument, match=r"interactive=True and the setting .* contradict each other; give one"):
+        ActorSystem(settings={"enable_compute_interactive_runtime": "off"}, interactive=True)
+
+
+@pytest.mark.parametrize("interactive", [False, True])
+def test_a_running_replica_keeps_its_runtimes_and_says_so(interactive: bool, caplog: pytest.LogCaptureFixture) -> None:
+    with ActorSystem(interactive=interactive) as system:
+        system.configure(replica="r1", enable_compute_interactive_runtime=not interactive)
+        assert runtimes(system) == 1 + interactive
+        assert system.settings("r1")["enable_compute_interactive_runtime"] is not interactive
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert "takes effect when the replica is provisioned the next time" in said
