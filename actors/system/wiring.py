@@ -56,7 +56,7 @@ def start(
         replica = Replica.start(
             dispatcher, storage, workers, interactive=interactive, trust=True, lane=_CORE, metrics=metrics
         )
-        controller.tell(AddReplica("r1", replica.endpoint))
+        controller.tell(AddReplica("r1", replica.endpoint, workers=replica.workers))
     except BaseException:
         dispatcher.stop()
         raise
