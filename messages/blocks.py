@@ -80,8 +80,11 @@ def _read(data: bytes) -> tuple[pa.RecordBatch, pa.Int64Array | int, pa.Int64Arr
         with pa.ipc.open_stream(data) as reader:
             batch = reader.read_next_batch()
         batch.validate(full=True)
-    except (pa.ArrowException, OSError, StopIteration) as error:
+        _ = batch.schema.names  # Decoded only now, and in whatever encoding somebody wrote them.
+    except (pa.ArrowException, OSError, StopIteration, UnicodeDecodeError) as error:
         raise ValueError(f"Expected an Arrow IPC stream of one batch: {error}") from None
+    if batch.num_rows < 0:
+        raise ValueError(f"Expected a number of rows, got {batch.num_rows}")
     metadata = dict(batch.schema.metadata or {})
     described = metadata.pop(_KEY, None)
     if described is None:

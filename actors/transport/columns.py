@@ -9,13 +9,17 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from ...dataflow.arrangements.updates import Chunk, Updates
+from ...dataflow.arrangements.updates import Chunk, Updates, is_uniform
 from ...messages.frontiers import Frontier, Timestamp
 from ...messages.rows import UpdateBlock
 from ...messages.structs import Message
 from ...messages.types import Field, Schema, SqlType
 from ..peeks.blocks import update_block, updates_of
 from .errors import TransportError
+
+
+MOST_EMPTY_ROWS = 1 << 24
+"""Rows without columns in one block. They take no bytes, so that nothing else bounds their number."""
 
 
 class MalformedBlock(TransportError):
@@ -40,9 +44,18 @@ def updates_in(block: UpdateBlock | None) -> Updates | None:
     """The inverse of :func:`block_of`.
 
     Raises:
-        MalformedBlock: a column's type is none of ours.
+        MalformedBlock: a column's type is none of ours, its buffers are none, or there are more rows than bytes could
+            tell of.
     """
-    return None if block is None else updates_of(block, _unnamed(_types_of(block.columns.schema)))
+    if block is None:
+        return None
+    types = _types_of(block.columns.schema)
+    if not types and block.num_rows > MOST_EMPTY_ROWS:
+        raise MalformedBlock(f"{block.num_rows} rows came without a column; {MOST_EMPTY_ROWS} are the most")
+    try:
+        return updates_of(block, _unnamed(types))
+    except (ValueError, OverflowError, pa.ArrowException) as error:
+        raise MalformedBlock(f"rows came that cannot be read: {error}") from None
 
 
 def chunk_form(chunk: Chunk) -> ChunkForm:
@@ -72,7 +85,8 @@ def check_times(chunk: Chunk) -> None:
 def _check_times(updates: Updates | None, lower: Timestamp, upper: Frontier) -> None:
     if updates is None or not len(updates):
         return
-    first, last = int(updates.times.min()), int(updates.times.max())
+    times = updates.times[:1] if is_uniform(updates.times) else updates.times
+    first, last = int(times.min()), int(times.max())
     if first < lower or (upper is not None and last >= upper):
         raise MalformedBlock(f"updates from {first} to {last} came in a chunk of [{lower}, {upper})")
 
