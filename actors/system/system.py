@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
@@ -54,6 +55,7 @@ from .introspection import Introspection
 from .moment import Moment
 from .provisioning import provisioned
 from .reading import IsolationLike, finishing, read_options
+from .replicas import line_to
 from .result import Result
 from .subscription import Subscription
 from .table import Table
@@ -86,6 +88,8 @@ class ActorSystem:
         settings: Mapping[str, Setting] | None = None,
         *,
         interactive: bool | None = None,
+        replica: str | None = None,
+        secret_file: str | os.PathLike[str] | None = None,
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Start ``workers`` worker threads and what belongs to them.
@@ -93,10 +97,17 @@ class ActorSystem:
         Args:
             interactive: with as many workers again, which answer reads while the first ones keep indexes up to date;
                 None: as the setting ``enable_compute_interactive_runtime`` says.
+            replica: where the workers are: in this process (None), in one of their own (``"process"``), which is
+                started again when it ends, or in the ``pillion clusterd`` that listens at ``"tcp://HOST:PORT"`` or
+                ``"unix:///PATH"``. Tables stay in this process.
+            secret_file: holds the secret of the replica at an address; without it, it is in the environment variable
+                ``PILLION_SECRET``.
             dispatcher: what executes the actors instead of threads, such as a ``SimulatedDispatcher`` in a test.
 
         Raises:
-            WrongArgument: ``workers`` is no number from 1 to ``MOST_WORKERS``, or a setting is none.
+            WrongArgument: ``workers`` is no number from 1 to ``MOST_WORKERS``, a setting is none, or there is no such
+                replica.
+            TransportError: the replica cannot be reached, or has another secret.
         """
         if not isinstance(workers, int) or isinstance(workers, bool) or not 1 <= workers <= MOST_WORKERS:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongArgument(
@@ -104,7 +115,10 @@ class ActorSystem:
             )
         # Before there is anything to stop.
         interactive, updates = provisioned(interactive, checked_settings({} if settings is None else settings))
-        self._running = start(workers, dispatcher, updates, interactive=interactive)
+        line = line_to(replica, workers, interactive=interactive, secret_file=secret_file)
+        if line is not None and dispatcher is not None:
+            raise WrongArgument("a replica in another process needs threads here: leave out dispatcher")
+        self._running = start(workers, dispatcher, updates, interactive=interactive, line=line)
         self._connection = Connection(self._running.dispatcher, self._running.controller)
         self.introspection = Introspection(self._introspection_relations)
         """What the system says about itself: ``system.introspection.frontiers`` is a relation."""

@@ -16,6 +16,9 @@ from ..metrics.system import SystemMetrics
 from ..multiplexer.replica import Replica
 from ..requests import Configure
 from ..storage.storage import Storage
+from ..transport.line import Line
+from ..transport.remote_replica import RemoteReplica
+from ..transport.retry import Retries
 
 _CORE = "core"
 """The lane of the actors that decide and never work long, so that messages among them cost no thread switch."""
@@ -23,15 +26,19 @@ _CORE = "core"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A system that runs: what executes it, whom to ask, and what its actors measure."""
+    """A system that runs: what executes it, whom to ask, what its actors measure, and the line to its replica when that
+    is in another process."""
 
     dispatcher: Dispatcher
     controller: pykka.ActorRef[Any]
     metrics: SystemMetrics
+    line: Line | None = None
 
     def stop(self) -> None:
         """Stop every actor, and wait for the threads. May be called again."""
         self.dispatcher.stop()
+        if self.line is not None:
+            self.line.stop()
 
 
 def start(
@@ -40,6 +47,7 @@ def start(
     settings: tuple[tuple[str, Setting | None], ...] = (),
     *,
     interactive: bool = False,
+    line: Line | None = None,
 ) -> Running:
     """Start the storage, the controller and one replica with so many workers, or twice as many with an interactive
     runtime; on threads, unless told otherwise."""
@@ -53,11 +61,25 @@ def start(
         if settings:
             # Before there is a replica: some are read when one is provisioned.
             controller.tell(Configure(updates=settings, reply=dispatcher.reply()))
-        replica = Replica.start(
-            dispatcher, storage, workers, interactive=interactive, trust=True, lane=_CORE, metrics=metrics
-        )
-        controller.tell(AddReplica("r1", replica.endpoint, workers=replica.workers))
+        if line is None:
+            replica = Replica.start(
+                dispatcher, storage, workers, interactive=interactive, trust=True, lane=_CORE, metrics=metrics
+            )
+            controller.tell(AddReplica("r1", replica.endpoint, workers=replica.workers))
+        else:
+            remote = dispatcher.start(
+                RemoteReplica,
+                storage,
+                line,
+                line.reach(),
+                Retries(dispatcher.services.random),
+                worker_lane=_CORE,
+                lane=_CORE,
+            )
+            controller.tell(AddReplica("r1", remote))
     except BaseException:
         dispatcher.stop()
+        if line is not None:
+            line.stop()
         raise
-    return Running(dispatcher, controller, metrics)
+    return Running(dispatcher, controller, metrics, line)
