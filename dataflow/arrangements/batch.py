@@ -40,7 +40,7 @@ class Layout:
         return tuple(i for i in range(self.arity) if i not in self.key)
 
     def key_of(self, columns: Sequence[Column]) -> tuple[Column, ...]:
-        return tuple(columns[k] for k in self.key)
+        return tuple([columns[k] for k in self.key])
 
     def order_numbers(self, columns: Sequence[Column], size: int) -> list[int]:
         """The number by which each row is placed, of a few rows (see ``hashing.FEW``)."""

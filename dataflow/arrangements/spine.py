@@ -17,7 +17,7 @@ from ...messages.frontiers import Timestamp
 from .batch import Batch, Layout, cut
 from .updates import Updates, concat_updates, is_uniform, squeeze
 
-_LOOSE_BATCHES = 16
+_LOOSE_BATCHES = 12
 _LOOSE_ROWS = 4096
 """So many batches, of so few rows together, may trail behind unmerged: merging costs some 40 µs however few rows
 there are, and seeking in a batch of a tick a hundredth of that."""
@@ -111,11 +111,11 @@ class Spine:
         """
         chosen = self._untidy(idle)
         if chosen is not None:
-            merge = Merge(chosen, self.since)
-            self._merges.append(merge)
-            if sum(len(b) for b in chosen) <= 2 * _LOOSE_ROWS:
+            if sum([len(b) for b in chosen]) <= 2 * _LOOSE_ROWS:
                 # Too small to be worth doing in pieces.
-                self._advance(merge, 2 * _LOOSE_ROWS)
+                self._replace(chosen, Batch.merge(chosen, self.since))
+            else:
+                self._merges.append(Merge(chosen, self.since))
         elif not self._merges:
             return False
         for merge in reversed(self._merges.copy()):
@@ -124,11 +124,12 @@ class Spine:
 
     def _advance(self, merge: Merge, fuel: int) -> None:
         merged = merge.work(fuel)
-        if merged is None:
-            return
-        self._merges.remove(merge)
+        if merged is not None:
+            self._merges.remove(merge)
+            self._replace(merge.batches, merged)
+
+    def _replace(self, inputs: tuple[Batch, ...], merged: Batch) -> None:
         self.merges += 1
-        inputs = merge.batches
         at = self.batches.index(inputs[0])
         middle = (merged,) if len(merged) else ()
         self.batches = (*self.batches[:at], *middle, *self.batches[at + len(inputs) :])

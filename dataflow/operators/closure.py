@@ -61,21 +61,20 @@ class JoinOutput:
         self.errs: list[Updates | None] = []
 
     def add(self, left: Batch, right: Batch, left_bound: Frontier, right_bound: Frontier) -> Iterator[int]:
-        """Add all pairs of rows with equal keys and times before these bounds, in slices; yields the numbers of rows
-        that were sought or found."""
+        """Add all pairs of rows with equal keys and times before these bounds, in slices, as far as the result is
+        iterated over: the numbers of rows that were sought or found."""
         if left_bound is not None and left.upper is not None and left.upper <= left_bound:
             left_bound = None
         if right_bound is not None and right.upper is not None and right.upper <= right_bound:
             right_bound = None
         fuel = self._fuel
         if fuel is None or min(len(left), len(right)) <= fuel:
-            yield from self._add(left, right, left_bound, right_bound)
-        elif len(left) <= len(right):
-            for start in range(0, len(left), fuel):
-                yield from self._add(left.slice(start, start + fuel), right, left_bound, right_bound)
+            return self._add(left, right, left_bound, right_bound)
+        if len(left) <= len(right):
+            parts = ((left.slice(start, start + fuel), right) for start in range(0, len(left), fuel))
         else:
-            for start in range(0, len(right), fuel):
-                yield from self._add(left, right.slice(start, start + fuel), left_bound, right_bound)
+            parts = ((left, right.slice(start, start + fuel)) for start in range(0, len(right), fuel))
+        return (rows for some, others in parts for rows in self._add(some, others, left_bound, right_bound))
 
     def _add(self, left: Batch, right: Batch, left_bound: Frontier, right_bound: Frontier) -> Iterator[int]:
         for left_rows, right_rows in match(left, right, SLICE if self._fuel is None else min(self._fuel, SLICE)):

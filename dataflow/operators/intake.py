@@ -42,6 +42,8 @@ class Intake:
         """The batches of oks and errs before ``upper`` that were not taken before, with times before ``as_of``
         advanced to it."""
         reader = self._reader
+        if not reader.oks and not reader.errs:
+            return [], []
         bound = self.bound(upper)
         oks, reader.oks = self._divide(reader.oks, bound)
         errs, reader.errs = self._divide(reader.errs, bound)
