@@ -17,7 +17,7 @@ def test_every_worker_of_every_runtime_is_shown(system: ActorSystem) -> None:
     index = system.create_index(orders, wait=True)
     for number in range(100):
         orders.insert((number,))
-        index.lookup(number)
+        index.peek()
     workers = workers_of(system)
     assert [worker["worker"] for worker in workers] == list(range(len(workers)))
     maintaining = [worker for worker in workers if worker["runtime"] is None]
@@ -27,7 +27,7 @@ def test_every_worker_of_every_runtime_is_shown(system: ActorSystem) -> None:
     for worker in maintaining:
         assert worker["dataflows"] == 1
         assert worker["steps"] > 0 and worker["step_seconds"] > 0
-        assert (worker["publications"] > 0) == bool(reading)
+        assert worker["publications"] > 0 or not reading
     assert sum(worker["merges"] for worker in maintaining) > 0
     assert all(worker["merges"] == worker["publications"] == 0 for worker in reading)
 
