@@ -51,6 +51,7 @@ class SystemCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         yield self._steps()
         yield from self._peeks()
+        yield self._lookups()
         yield from self._workers()
         yield from self._indexes()
         yield self._gaps()
@@ -77,6 +78,11 @@ class SystemCollector(Collector):
             _histogram(service, runtime_label(placement), figures.service)
         yield queue
         yield service
+
+    def _lookups(self) -> Metric:
+        metric = Metric("pillion_lookups", "Lookups that threads of the application answered themselves.", "counter")
+        _number(metric, {}, self._metrics.lookups.total, "_total")
+        return metric
 
     def _workers(self) -> Iterator[Metric]:
         peeks = Metric("pillion_peeks", "Peeks that are not answered yet, by what they wait for.", "gauge")

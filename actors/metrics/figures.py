@@ -1,8 +1,31 @@
-"""The numbers that actors keep of themselves. Each is written by one actor and read by anybody."""
+"""The numbers that actors keep of themselves. Each is written by one actor or thread and read by
+anybody."""
 
 from __future__ import annotations
 
+from threading import get_ident
+
 from .durations import Durations
+
+
+class Lookups:
+    """How many lookups threads of the application answered themselves. Each thread counts its own, so that no count is
+    lost without a lock."""
+
+    __slots__ = ("_counts",)
+
+    def __init__(self) -> None:
+        self._counts: dict[int, int] = {}
+
+    def add(self) -> None:
+        """One more, by the present thread."""
+        thread = get_ident()
+        self._counts[thread] = self._counts.get(thread, 0) + 1
+
+    @property
+    def total(self) -> int:
+        """Of all threads."""
+        return sum(self._counts.copy().values())
 
 
 class WorkerFigures:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ..dispatch.base import Dispatcher
 from ..worker.placement import Placement
 from ..worker.state import ComputeState
-from .figures import PeekFigures
+from .figures import Lookups, PeekFigures
 
 
 class SystemMetrics:
@@ -20,6 +20,8 @@ class SystemMetrics:
     def __init__(self, dispatcher: Dispatcher | None = None) -> None:
         """``dispatcher``: what executes the actors; without it nobody knows how many messages wait."""
         self._dispatcher = dispatcher
+        self.lookups = Lookups()
+        """What threads of the application read without asking."""
         self.workers: list[ComputeState] = []
         """Of every runtime, in the order in which they were made."""
         self.peeks_of: dict[Placement, PeekFigures] = {}

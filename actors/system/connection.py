@@ -11,6 +11,7 @@ import pykka
 from ..dispatch.base import Dispatcher
 from ..dispatch.oneshot import OneShot, Stream
 from ..errors import SystemFailed, SystemStopped
+from ..metrics.figures import Lookups
 from ..requests import Cancel, Read, Request
 
 T = TypeVar("T")
@@ -19,10 +20,12 @@ T = TypeVar("T")
 class Connection:
     """Sends requests to one controller and waits for the answers. Used by any number of application threads."""
 
-    __slots__ = ("_closed", "_controller", "_dispatcher")
+    __slots__ = ("_closed", "_controller", "_dispatcher", "lookups")
 
-    def __init__(self, dispatcher: Dispatcher, controller: pykka.ActorRef[Any]) -> None:
+    def __init__(self, dispatcher: Dispatcher, controller: pykka.ActorRef[Any], lookups: Lookups) -> None:
+        """``lookups``: counts those for which nobody was asked."""
         self._dispatcher = dispatcher
+        self.lookups = lookups
         self._controller = controller
         self._closed = threading.Event()
 

@@ -79,6 +79,7 @@ class DirectReader:
                 found = snapshots[owner].lookup(columns, time)
             except NegativeMultiplicity as error:
                 raise CollectionError(self._id, time, str(error), repr(self._name)) from None
+            self._connection.lookups.add()
             return Result(time, self._schema, found)
         return None
 

@@ -119,7 +119,9 @@ class ActorSystem:
         if line is not None and dispatcher is not None:
             raise WrongArgument("a replica in another process needs threads here: leave out dispatcher")
         self._running = start(workers, dispatcher, updates, interactive=interactive, line=line)
-        self._connection = Connection(self._running.dispatcher, self._running.controller)
+        self._connection = Connection(
+            self._running.dispatcher, self._running.controller, self._running.metrics.lookups
+        )
         self.introspection = Introspection(self._introspection_relations)
         """What the system says about itself: ``system.introspection.frontiers`` is a relation."""
 

@@ -13,10 +13,14 @@ from pillion.actors.system.index import Index
 from pillion.actors.system.table import Table
 
 
+def total(system: ActorSystem, metric: str) -> float:
+    lines = [line for line in system.metrics().splitlines() if line.startswith(metric)]
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
+
+
 def asked(system: ActorSystem) -> float:
     """How many peeks the workers have answered."""
-    lines = [line for line in system.metrics().splitlines() if line.startswith("pillion_peek_service_seconds_count")]
-    return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
+    return total(system, "pillion_peek_service_seconds_count")
 
 
 def pairs(system: ActorSystem) -> tuple[Table, Index]:
@@ -31,6 +35,7 @@ def test_a_lookup_sends_no_message(system: ActorSystem) -> None:
     assert [index.lookup(key).one() for key in range(100)] == [(key, key * key) for key in range(100)]
     assert not index.lookup(100).rows()
     assert asked(system) == before
+    assert total(system, "pillion_lookups_total") == 101
     assert index.lookup(7, timeout=60).one() == (7, 49)
     assert asked(system) == before + 1
 
