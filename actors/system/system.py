@@ -61,6 +61,7 @@ from .subscription import Subscription
 from .table import Table
 from .table_schema import schema_and_data
 from .transaction import Transaction, commit_one
+from .trust import check_trust
 from .view import IntrospectionRelation, MaterializedView, View
 from .wiring import start
 
@@ -275,6 +276,7 @@ class ActorSystem:
         bound = [bind(as_column(column).node, scope) for column in columns]
         scalars = tuple(part.scalar for part in bound)
         check_no_repetition([part.shown for part in bound], f"create_index {called!r}")
+        check_trust(self._running.line, scalars)
         policy = read_policy(history)
         id: GlobalId = self._connection.ask(
             lambda reply: CreateIndex(name=called, on=source.id, key=scalars, policy=policy, wait=wait, reply=reply)
@@ -476,3 +478,4 @@ class ActorSystem:
             raise RelationError(f"{where} takes a relation, and {kind_of(relation)} was given{hint}")
         if relation.origin is not None and relation.origin is not self:
             raise RelationError(f"{where}: the relation belongs to another system")
+        check_trust(self._running.line, relation.algebra)

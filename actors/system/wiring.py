@@ -18,7 +18,10 @@ from ..requests import Configure
 from ..storage.storage import Storage
 from ..transport.line import Line
 from ..transport.remote_replica import RemoteReplica
-from ..transport.retry import Retries
+from ..transport.retry import Backoff, Retries
+
+BACKOFF = Backoff()
+"""How a replica in another process is tried again."""
 
 _CORE = "core"
 """The lane of the actors that decide and never work long, so that messages among them cost no thread switch."""
@@ -72,7 +75,7 @@ def start(
                 storage,
                 line,
                 line.reach(),
-                Retries(dispatcher.services.random),
+                Retries(dispatcher.services.random, BACKOFF),
                 worker_lane=_CORE,
                 lane=_CORE,
             )

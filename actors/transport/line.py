@@ -14,6 +14,7 @@ from .connection import Limits
 from .errors import ConnectionEnded, TransportError
 from .opening import Link, open_connection
 from .secret import Secret
+from .wire import Opened
 
 CONNECT_SECONDS = 10.0
 """That the other side may take to accept a connection."""
@@ -75,6 +76,12 @@ class Line:
         """The one on which a handshake is under way."""
         self._links: list[Link] = []
         self._thread: threading.Thread | None = None
+        self._replica: Opened | None = None
+
+    @property
+    def replica(self) -> Opened | None:
+        """What the replica said of itself when it was reached last."""
+        return self._replica
 
     @property
     def name(self) -> str:
@@ -101,6 +108,7 @@ class Line:
         with self._lock:
             self._links = [each for each in self._links if each.connection.is_alive]
             self._links.append(link)
+            self._replica = link.replica
             is_late = self._stopped
         if is_late:
             link.connection.end(ConnectionEnded("the line was stopped"))
