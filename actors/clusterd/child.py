@@ -78,6 +78,10 @@ class ReplicaProcess:
             self._end(signal.SIGTERM)
             raise
 
+    def provision(self, interactive: bool) -> None:
+        """Whether the next process gets a second runtime; the one that runs keeps what it has."""
+        self._interactive = interactive
+
     def stop(self) -> None:
         """End the process, and wait until it has ended. May be called again."""
         with self._lock:

@@ -45,6 +45,7 @@ from ..requests import (
     Subscribed,
     SubscribeTo,
 )
+from ..settings import ENABLE_COMPUTE_INTERACTIVE_RUNTIME
 from . import handles
 from .arguments import check_name, check_no_repetition, check_time, checked_settings, read_policy, table_key
 from .connection import Connection
@@ -63,7 +64,7 @@ from .table_schema import schema_and_data
 from .transaction import Transaction, commit_one
 from .trust import check_trust
 from .view import IntrospectionRelation, MaterializedView, View
-from .wiring import start
+from .wiring import REPLICA, start
 
 Handle = Table | View | Index
 
@@ -166,6 +167,9 @@ class ActorSystem:
         """
         updates = checked_settings({} if settings is None else settings) + checked_settings(named)
         self._connection.ask(lambda reply: Configure(updates=updates, replica=replica, reply=reply))
+        if self._running.line is not None:
+            interactive = self.settings(REPLICA)[ENABLE_COMPUTE_INTERACTIVE_RUNTIME.name] is True
+            self._running.line.provision(interactive)
 
     def settings(self, replica: str | None = None) -> dict[str, Setting]:
         """The present value of every setting, by name: of the system, or those that hold for one replica.

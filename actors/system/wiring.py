@@ -23,6 +23,9 @@ from ..transport.retry import Backoff, Retries
 BACKOFF = Backoff()
 """How a replica in another process is tried again."""
 
+REPLICA = "r1"
+"""The name of a system's replica."""
+
 _CORE = "core"
 """The lane of the actors that decide and never work long, so that messages among them cost no thread switch."""
 
@@ -68,18 +71,19 @@ def start(
             replica = Replica.start(
                 dispatcher, storage, workers, interactive=interactive, trust=True, lane=_CORE, metrics=metrics
             )
-            controller.tell(AddReplica("r1", replica.endpoint, workers=replica.workers))
+            controller.tell(AddReplica(REPLICA, replica.endpoint, workers=replica.workers, interactive=interactive))
         else:
+            link = line.reach()
             remote = dispatcher.start(
                 RemoteReplica,
                 storage,
                 line,
-                line.reach(),
+                link,
                 Retries(dispatcher.services.random, BACKOFF),
                 worker_lane=_CORE,
                 lane=_CORE,
             )
-            controller.tell(AddReplica("r1", remote))
+            controller.tell(AddReplica(REPLICA, remote, interactive=link.replica.interactive))
     except BaseException:
         dispatcher.stop()
         if line is not None:

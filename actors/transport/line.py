@@ -41,6 +41,10 @@ class Target(Protocol):
         """
         ...
 
+    def provision(self, interactive: bool) -> None:
+        """Whenever it is started from now on: with a second runtime, or without."""
+        ...
+
     def stop(self) -> None:
         """It is not needed any more. A ``reach`` on another thread ends soon."""
         ...
@@ -59,6 +63,9 @@ class ListeningReplica:
 
     def reach(self) -> socket.socket:
         return connect(self._address, CONNECT_SECONDS)
+
+    def provision(self, interactive: bool) -> None:
+        """Somebody else decides."""
 
     def stop(self) -> None:
         """It lives on: others may connect to it."""
@@ -130,6 +137,10 @@ class Line:
                 return
             self._thread = thread
             thread.start()
+
+    def provision(self, interactive: bool) -> None:
+        """Whenever the replica is started from now on, if it is started here: with a second runtime, or without."""
+        self._target.provision(interactive)
 
     def stop(self) -> None:
         """End every connection and wait for the threads. May be called again."""

@@ -12,10 +12,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from pillion.actors import ActorSystem
 from pillion.actors.cli.main import main
 
 LAYOUT = '{"workers":1,"process":0,"addresses":["127.0.0.1:0"]}'
 COMMAND = ["clusterd", "--controller-listen-addr", "tcp://127.0.0.1:0", "--compute-timely-config", LAYOUT]
+
+SECRET = "the secret of these tests, and of no others"
 
 
 class Process:
@@ -27,7 +30,7 @@ class Process:
             [sys.executable, "-m", "pillion.actors.cli.main", *COMMAND, *second],
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PILLION_SECRET": "x" * 32},
+            env={**os.environ, "PILLION_SECRET": SECRET},
         )
         assert self._process.stdout is not None
         self._lines = self._process.stdout
@@ -59,6 +62,21 @@ def process() -> Iterator[Process]:
 
 def test_without_a_controller_there_is_nothing_to_measure(process: Process) -> None:
     assert process.get() == ""
+
+
+def test_it_serves_what_is_measured_for_the_controller_that_is_connected(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PILLION_SECRET", SECRET)
+    with ActorSystem(replica=process.controller) as system:
+        index = system.create_index(system.create_table("orders", {"id": int}), wait=True)
+        index.peek()
+        text = process.get()
+        assert "pillion_peek_service_seconds_count" in text
+        assert 'pillion_step_seconds_count{runtime="interactive"}' in text
+        assert f'pillion_index_publications_total{{collection="{index.id}",worker="0"}}' in text
+        # The system's own process has no runtime.
+        assert "pillion_dataflows{" not in system.metrics()
 
 
 @pytest.mark.parametrize("address", ["unix:///tmp/metrics", "9100", "tcp://127.0.0.1:99999"])

@@ -64,6 +64,15 @@ def test_reads_deletions_and_drops_go_on(system: ActorSystem, orders: Any) -> No
         orders.insert((5, "west"))
 
 
+def test_a_replica_may_have_a_limit_of_its_own(system: ActorSystem, orders: Any) -> None:
+    system.configure(process_memory_limit=1)
+    system.configure(replica="r1", process_memory_limit=1 << 50)
+    orders.insert((5, "west"))
+    system.configure(replica="r1", process_memory_limit=None)
+    with pytest.raises(MemoryLimitReached):
+        orders.insert((6, "west"))
+
+
 def test_without_a_limit_nothing_is_refused(system: ActorSystem, orders: Any) -> None:
     system.configure(process_memory_fraction=0)
     orders.insert((5, "west"))
