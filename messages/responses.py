@@ -92,7 +92,7 @@ class CopyToResponse(ResponseStruct, frozen=True, tag="copy_to_response", tag_fi
 
 
 class Status(ResponseStruct, frozen=True, tag="status", tag_field="tag"):
-    """Informational; nothing may depend on it."""
+    """Informational; no answer may depend on it."""
 
     kind: str
     details: dict[str, Any] = {}

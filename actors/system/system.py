@@ -56,7 +56,7 @@ from .introspection import Introspection
 from .moment import Moment
 from .provisioning import provisioned
 from .reading import IsolationLike, finishing, read_options
-from .replicas import line_to
+from .replicas import OWN_PROCESS, line_to
 from .result import Result
 from .subscription import Subscription
 from .table import Table
@@ -116,11 +116,13 @@ class ActorSystem:
                 f"workers is the number of worker threads, from 1 to {MOST_WORKERS}, and {workers!r} was given"
             )
         # Before there is anything to stop.
-        interactive, updates = provisioned(interactive, checked_settings({} if settings is None else settings))
-        line = line_to(replica, workers, interactive=interactive, secret_file=secret_file)
+        wanted, updates = provisioned(interactive, checked_settings({} if settings is None else settings))
+        # Of what listens at an address, others have decided; only who asks for another kind is told.
+        second = wanted if replica == OWN_PROCESS else interactive is True
+        line = line_to(replica, workers, interactive=second, secret_file=secret_file)
         if line is not None and dispatcher is not None:
             raise WrongArgument("a replica in another process needs threads here: leave out dispatcher")
-        self._running = start(workers, dispatcher, updates, interactive=interactive, line=line)
+        self._running = start(workers, dispatcher, updates, interactive=wanted, line=line)
         self._connection = Connection(
             self._running.dispatcher, self._running.controller, self._running.metrics.lookups
         )

@@ -68,7 +68,8 @@ def test_it_serves_what_is_measured_for_the_controller_that_is_connected(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PILLION_SECRET", SECRET)
-    with ActorSystem(replica=process.controller) as system:
+    # The settings need not say what the process was started with.
+    with ActorSystem(settings={"enable_compute_interactive_runtime": "on"}, replica=process.controller) as system:
         index = system.create_index(system.create_table("orders", {"id": int}), wait=True)
         index.peek()
         text = process.get()
