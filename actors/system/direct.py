@@ -75,8 +75,10 @@ class DirectReader:
                 message = snapshot.error_at(time) if snapshot.errs else None
                 if message is not None:
                     raise CollectionError(self._id, time, message, repr(self._name))
+            snapshot = snapshots[owner]
             try:
-                found = snapshots[owner].lookup(columns, time)
+                rows = snapshot.few_rows(columns, time)
+                found = rows if rows is not None else snapshot.lookup(columns, time)
             except NegativeMultiplicity as error:
                 raise CollectionError(self._id, time, str(error), repr(self._name)) from None
             self._connection.lookups.add()

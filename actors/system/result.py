@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...dataflow.arrangements.updates import Updates, is_uniform
+from ...dataflow.columns.column import column_from_values
 from ...messages.errors import PillionError
 from ...messages.frontiers import Timestamp
 from ...messages.rows import RowBlock
@@ -36,14 +37,27 @@ class Result:
     """Rows as of :attr:`timestamp`. A row that is there several times appears several times.
 
     In the order that was asked for; without one, in no particular order. Reading it again costs no new read.
+
+    Attributes:
+        age: of an introspection relation in a system with an interactive runtime: how many seconds before the answer
+            its rows were recorded, because a busy worker is not waited for. Else None: the rows are those of the
+            timestamp.
     """
 
-    __slots__ = ("_given", "_rows", "schema", "timestamp")
+    __slots__ = ("_given", "_rows", "age", "schema", "timestamp")
 
-    def __init__(self, timestamp: Timestamp, schema: Schema, given: tuple[RowBlock, ...] | Updates | None) -> None:
-        """``given``: the rows as messages carry them, or as the engine found them, None when it found none."""
+    def __init__(
+        self,
+        timestamp: Timestamp,
+        schema: Schema,
+        given: tuple[RowBlock, ...] | Updates | list[Row] | None,
+        age: float | None = None,
+    ) -> None:
+        """``given``: the rows as messages carry them, as the engine found them (None when it found none), or as they
+        are."""
         self.timestamp = timestamp
         self.schema = schema
+        self.age = age
         self._given = given
         self._rows: list[Row] | None = None
 
@@ -61,7 +75,9 @@ class Result:
         """The rows as tuples."""
         if self._rows is None:
             given = self._given
-            if isinstance(given, Updates):
+            if isinstance(given, list):
+                self._rows = given
+            elif isinstance(given, Updates):
                 self._rows = _rows_found(given)
             else:
                 self._rows = [] if given is None else [row for block in given for row in rows_of(block)]
@@ -154,9 +170,14 @@ class Result:
         return len(self.rows()) if self._rows is not None else sum(_count(block) for block in self._blocks())
 
     def _blocks(self) -> tuple[RowBlock, ...]:
-        if isinstance(self._given, tuple):
-            return self._given
-        return (row_block(self._given, self.schema),)
+        given = self._given
+        if isinstance(given, tuple):
+            return given
+        if isinstance(given, list):
+            types = [field.type for field in self.schema.fields]
+            columns = tuple([column_from_values([row[i] for row in given], type) for i, type in enumerate(types)])
+            given = Updates.of(columns, 0, size=len(given))
+        return (row_block(given, self.schema),)
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(row) for row in self.rows()[:5])
