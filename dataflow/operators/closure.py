@@ -16,9 +16,9 @@ from .match import Rows, match
 SLICE = 1 << 18
 """Pairs are made, and put through the closure, so many at a time."""
 
-MANY = 1 << 22
-"""Rows of output that are worth an attempt to consolidate them: whoever reads them will do that anyway, unless they
-are so many that holding them is the problem."""
+MANY = 1 << 20
+"""Rows of output that are passed on before there are more, also when nobody limits the work: a reduction that gets all
+rows at once does less, unless they are so many that holding them is the problem."""
 
 Program = Callable[[Updates], tuple[Updates | None, Updates | None]]
 """Oks to oks and errs."""
@@ -41,16 +41,14 @@ class Closure:
 
 
 class JoinOutput:
-    """Collects the output of one interval.
+    """Collects the output of one interval, or of a part of it.
 
     Args:
         fuel: so many rows are enough at a time (None: as many as are good at a time).
 
-    Attributes:
-        errs: updates of rows that failed in the closure.
     """
 
-    __slots__ = ("_closure", "_fuel", "_many", "_oks", "_size", "errs")
+    __slots__ = ("_closure", "_errs", "_fuel", "_many", "_oks", "_size")
 
     def __init__(self, closure: Closure, fuel: int | None) -> None:
         self._closure = closure
@@ -58,7 +56,7 @@ class JoinOutput:
         self._oks: list[Updates] = []
         self._size = 0
         self._many = MANY if fuel is None else SLICE
-        self.errs: list[Updates | None] = []
+        self._errs: list[Updates] = []
 
     def add(self, left: Batch, right: Batch, left_bound: Frontier, right_bound: Frontier) -> Iterator[int]:
         """Add all pairs of rows with equal keys and times before these bounds, in slices, as far as the result is
@@ -95,12 +93,12 @@ class JoinOutput:
         """Whether what was collected should be passed on before there is more."""
         return self._size > self._many
 
-    def take(self) -> Updates | None:
-        """The updates of rows that were collected since the last call; not consolidated, unless they were many."""
-        oks = concat_updates(self._oks) if self._oks else None
-        self._oks = []
-        self._size = 0
-        return oks
+    def take(self) -> tuple[Updates | None, Updates | None]:
+        """The updates of rows, and those of rows that failed in the closure, that were collected since the last call;
+        not consolidated."""
+        oks, errs = self._oks, self._errs
+        self._oks, self._errs, self._size = [], [], 0
+        return concat_updates(oks) if oks else None, concat_updates(errs) if errs else None
 
     def _emit(self, left: Updates, left_rows: Rows, right: Updates, right_rows: Rows) -> None:
         closure = self._closure
@@ -114,16 +112,12 @@ class JoinOutput:
         if closure.program is not None:
             oks, errs = closure.program(oks)
             if errs is not None:
-                self.errs.append(errs)
+                self._errs.append(errs)
+                self._size += len(errs)
         if oks is None or not len(oks):
             return
         self._oks.append(oks)
         self._size += len(oks)
-        if self._size > self._many:
-            merged = concat_updates(self._oks).consolidate()
-            self._oks = [merged]
-            # What shrinks to less than half is worth collecting on.
-            self._size = len(merged) if 2 * len(merged) <= self._many else self._many + 1
 
 
 def _take(numbers: Times, rows: Rows) -> Times:

@@ -17,7 +17,7 @@ from .closure import Closure, JoinOutput
 from .intake import Intake
 from .operator import Operator
 
-_PAUSE = 1 << 22
+_PAUSE = 1 << 20
 """So many pairs are made at a time, also when nobody limits the work: then those who read them come first, and they are
 not all kept at once."""
 
@@ -53,7 +53,7 @@ class Join(Operator):
             for pair in self._pairs(new_left, new_right, lower, left.bound(available)):
                 for rows in output.add(*pair):
                     if output.is_large:
-                        self.emit(Chunk(lower, lower, output.take()))
+                        self.emit(Chunk(lower, lower, *output.take()))
                     yield rows
         self._started = True
         left.done(available)
@@ -63,11 +63,10 @@ class Join(Operator):
             right.release()
         if right.finished:
             left.release()
-        errs = None
-        if left_errs or right_errs or (output is not None and output.errs):
-            failed = [] if output is None else output.errs
-            errs = concat_optional([*failed, visible(left_errs, 1), visible(right_errs, 1)])
-        self.emit(Chunk(lower, available, None if output is None else output.take(), errs))
+        oks, errs = (None, None) if output is None else output.take()
+        if left_errs or right_errs:
+            errs = concat_optional([errs, visible(left_errs, 1), visible(right_errs, 1)])
+        self.emit(Chunk(lower, available, oks, errs))
 
     def _pairs(
         self, new_left: Sequence[Batch], new_right: Sequence[Batch], lower: Timestamp, bound: Frontier

@@ -9,6 +9,9 @@ from ...messages.frontiers import Frontier, Timestamp, less_than
 from ..arrangements.updates import Chunk, Updates, concat_optional
 from .agenda import Agenda
 
+MANY = 1 << 22
+"""Rows that wait before it is tried whether they cancel out."""
+
 
 class InputQueue:
     """Contiguous chunks, and parts of chunks (see :mod:`.operator`), that wait for one operator.
@@ -17,24 +20,32 @@ class InputQueue:
         upper: how far the input is known.
     """
 
-    __slots__ = ("_agenda", "_bit", "_chunks", "upper")
+    __slots__ = ("_agenda", "_bit", "_chunks", "_limit", "_waiting", "upper")
 
     def __init__(self, agenda: Agenda, bit: int, lower: Timestamp) -> None:
         self._agenda = agenda
         self._bit = bit
         self._chunks: deque[Chunk] = deque()
+        # Rows in parts, since some were taken, and how many are worth an attempt to consolidate them.
+        self._waiting = 0
+        self._limit = MANY
         self.upper: Frontier = lower
 
     def push(self, chunk: Chunk) -> None:
         """Append the next chunk, and have the operator look at it."""
         assert chunk.lower == self.upper, f"chunk from {chunk.lower} after an input up to {self.upper}"
         self._chunks.append(chunk)
+        if chunk.upper == chunk.lower:
+            self._waiting += chunk.size
+            if self._waiting > self._limit:
+                self._consolidate()
         self.upper = chunk.upper
         self._agenda.pending |= self._bit
 
     def take(self, upper: Frontier) -> Chunk:
         """Everything before ``upper``, which is beyond what was taken before and not beyond the queue's upper."""
         chunks = self._chunks
+        self._waiting, self._limit = 0, MANY
         first = chunks[0]
         if first.upper == upper:
             chunks.popleft()
@@ -64,6 +75,7 @@ class InputQueue:
         errs: list[Updates | None] = []
         while chunks and ready(chunks[0]):
             part = chunks.popleft()
+            self._waiting -= part.size
             oks.append(part.oks)
             errs.append(part.errs)
         if not oks:
@@ -71,6 +83,22 @@ class InputQueue:
         upper = self.upper
         assert upper is not None, "nothing follows the empty frontier"
         return Chunk(upper, upper, concat_optional(oks), concat_optional(errs))
+
+    def _consolidate(self) -> None:
+        """Make one part of the last ones: whoever waits for the rest of them will consolidate them anyway, unless they
+        are so many that holding them is the problem."""
+        chunks, upper = self._chunks, self.upper
+        assert upper is not None, "nothing follows the empty frontier"
+        oks: list[Updates | None] = []
+        errs: list[Updates | None] = []
+        while chunks and chunks[-1].lower == upper:
+            part = chunks.pop()
+            oks.append(part.oks)
+            errs.append(part.errs)
+        whole = [None if u is None else u.consolidate() for u in (concat_optional(oks), concat_optional(errs))]
+        chunks.append(Chunk(upper, upper, *whole))
+        self._waiting = chunks[-1].size
+        self._limit = max(MANY, 2 * self._waiting)
 
     def discard(self) -> None:
         """Drop everything: the operator is finished, whatever still arrives."""

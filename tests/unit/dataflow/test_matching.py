@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from pillion.dataflow.arrangements.batch import Batch, Layout
 from pillion.dataflow.arrangements.updates import Chunk
+from pillion.dataflow.operators import queue as queue_module
 from pillion.dataflow.operators.agenda import Agenda
 from pillion.dataflow.operators.demand import narrow
 from pillion.dataflow.operators.match import match
@@ -94,3 +96,19 @@ def test_a_queue_gives_out_any_interval_of_what_came_in(
         expected = sorted((time, diff) for time, diff in changes if lower <= time < upper)
         for part in (chunk.oks, chunk.errs):
             assert sorted((t, d) for _, t, d in (part.to_tuples() if part is not None else [])) == expected
+
+
+def test_parts_that_wait_are_consolidated_once_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue_module, "MANY", 50)
+    queue = InputQueue(Agenda(), 1, 0)
+    queue.push(Chunk(0, 4, updates_of((BIGINT,), [((-1,), 3, 1)])))
+    for _ in range(100):
+        queue.push(Chunk(4, 4, updates_of((BIGINT,), [((n,), 5, 1) for n in range(10)])))
+    queue.push(Chunk(4, 6))
+    chunk = queue.take(6)
+    assert chunk.oks is not None
+    assert len(chunk.oks) <= 70
+    total: Counter[object] = Counter()
+    for row, time, diff in chunk.oks.to_tuples():
+        total[row, time] += diff
+    assert total == Counter({((-1,), 3): 1} | {((n,), 5): 100 for n in range(10)})
