@@ -26,6 +26,8 @@ from .process import STOP_SECONDS, ready_address
 START_SECONDS = 60.0
 """That a process may take until it listens."""
 
+COMMAND = ("-m", "pillion.actors.cli.main", "clusterd")
+
 _LONGEST_PATH = 100
 """Of a Unix socket; some systems take no more than 104 bytes."""
 
@@ -69,14 +71,13 @@ class ReplicaProcess:
             Unreachable: it does not start.
         """
         address = self._running()
-        if address is None:
-            address = self._start()
-        try:
-            return connect(address, CONNECT_SECONDS)
-        except TransportError:
-            # It runs and takes no connection: the next attempt is with another one.
-            self._end(signal.SIGTERM)
-            raise
+        if address is not None:
+            try:
+                return connect(address, CONNECT_SECONDS)
+            except TransportError:
+                # It runs and takes no connection: it is about to end, or of no use.
+                self._end(signal.SIGTERM)
+        return connect(self._start(), CONNECT_SECONDS)
 
     def provision(self, interactive: bool) -> None:
         """Whether the next process gets a second runtime; the one that runs keeps what it has."""
@@ -140,9 +141,7 @@ class ReplicaProcess:
         second = ["--interactive-compute-timely-config", layout] if self._interactive else []
         return [
             sys.executable,
-            "-m",
-            "pillion.actors.cli.main",
-            "clusterd",
+            *COMMAND,
             "--controller-listen-addr",
             str(self._place()),
             "--compute-timely-config",

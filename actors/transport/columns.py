@@ -17,7 +17,6 @@ from ...messages.types import Field, Schema, SqlType
 from ..peeks.blocks import update_block, updates_of
 from .errors import TransportError
 
-
 MOST_EMPTY_ROWS = 1 << 24
 """Rows without columns in one block. They take no bytes, so that nothing else bounds their number."""
 
