@@ -70,7 +70,7 @@ GC_THRESHOLD = Config(
     "process_gc_threshold",
     0,
     Scope.REPLICA,
-    size,
+    up_to((1 << 31) - 1),
     "containers; gc.set_threshold of the youngest generation; 0 leaves it alone",
 )
 GC_FREEZE = Config(
@@ -81,10 +81,10 @@ GC_FREEZE = Config(
     "on or off; whether garbage collections leave out the objects that there are when it is turned on",
 )
 ARROW_CPU_THREADS = Config(
-    "process_arrow_cpu_threads", 0, Scope.REPLICA, size, "threads of Arrow for computing; 0 leaves them alone"
+    "process_arrow_cpu_threads", 0, Scope.REPLICA, up_to(1024), "threads of Arrow for computing; 0 leaves them alone"
 )
 ARROW_IO_THREADS = Config(
-    "process_arrow_io_threads", 0, Scope.REPLICA, size, "threads of Arrow for files; 0 leaves them alone"
+    "process_arrow_io_threads", 0, Scope.REPLICA, up_to(1024), "threads of Arrow for files; 0 leaves them alone"
 )
 MEMORY_LIMIT = Config(
     "process_memory_limit",

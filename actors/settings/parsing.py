@@ -21,14 +21,21 @@ def flag(value: Setting) -> bool:
     return found
 
 
+_INTEGERS = 1 << 63
+"""Messages carry whole numbers below this."""
+_LONGEST = 1e9
+"""Seconds; 30 years. What waits for longer waits for ever, and not every clock can count so far."""
+
+
 def size(value: Setting) -> int:
-    """A whole number from 0 on."""
+    """A whole number from 0 on that a message can carry."""
     try:
         number = int(value)
     except (ValueError, OverflowError):
         number = -1
-    if isinstance(value, bool) or number < 0 or number != float(value):
-        raise ValueError("expected a whole number, 0 or more")
+    is_broken = isinstance(value, float) and number != value
+    if isinstance(value, bool) or is_broken or not 0 <= number < _INTEGERS:
+        raise ValueError("expected a whole number, 0 or more and less than 2**63")
     return number
 
 
@@ -39,15 +46,15 @@ def count(value: Setting) -> int:
     except ValueError:
         number = 0
     if number == 0:
-        raise ValueError("expected a whole number, 1 or more")
+        raise ValueError("expected a whole number, 1 or more and less than 2**63")
     return number
 
 
 def seconds(value: Setting) -> float:
-    """A finite number from 0 on."""
+    """A number from 0 on."""
     number = _number(value)
-    if not 0 <= number < float("inf"):
-        raise ValueError("expected a number of seconds, 0 or more")
+    if not 0 <= number < _LONGEST:
+        raise ValueError("expected a number of seconds, 0 or more and less than 10**9")
     return number
 
 

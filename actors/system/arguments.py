@@ -89,20 +89,20 @@ def checked_seconds(seconds: object, what: str) -> float | None:
 
 
 def checked_settings(settings: Mapping[str, Setting | None]) -> tuple[tuple[str, Setting | None], ...]:
-    """Settings and their values, where None takes back what was stored.
+    """Settings and their values, as they will be; None takes back what was stored.
 
     Raises:
         WrongArgument: there is no such setting, or it does not take this value.
     """
     if not isinstance(settings, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongArgument(f"settings is a mapping of names to values, and {settings!r} was given")
+    checked: list[tuple[str, Setting | None]] = []
     for name, value in settings.items():
         config = BY_NAME.get(name)
         if config is None:
             raise WrongArgument(f"there is no setting {name!r}{suggestion(name, BY_NAME)}")
         try:
-            if value is not None:
-                config.parse(value)
+            checked.append((name, None if value is None else config.parse(value)))
         except (ValueError, TypeError, OverflowError) as error:
             raise WrongArgument(f"setting {name!r} ({config.description}) cannot be {value!r}: {error}") from None
-    return tuple(settings.items())
+    return tuple(checked)

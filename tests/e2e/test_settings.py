@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from pillion.actors import ActorSystem
 from pillion.actors.errors import NotForOneReplica, UnknownReplica, WrongArgument
+from pillion.actors.settings import CONFIGS
 
 
 def test_present_values(system: ActorSystem) -> None:
@@ -22,6 +24,21 @@ def test_settings_from_the_start_are_there_when_the_replica_is_provisioned(caplo
         assert system.settings("r1")["peek_scan_slice"] == 3
         assert system.settings()["peek_routing"] == "hinted"
     assert caplog.records == []
+
+
+def test_the_largest_values_are_taken_and_larger_ones_are_refused(system: ActorSystem) -> None:
+    """What a setting does must not fail on the worker that applies it, which would fail the system."""
+    for config in CONFIGS:
+        if isinstance(config.default, int | float) and not isinstance(config.default, bool):
+            with pytest.raises(WrongArgument):
+                system.configure({config.name: 1 << 63})
+    largest = {"process_gc_threshold": (1 << 31) - 1, "process_switch_interval": 0.05}
+    threads = {"process_arrow_cpu_threads": 1024, "process_arrow_io_threads": 1024, "worker_idle_slice": (1 << 63) - 1}
+    system.configure({**largest, **threads, "peek_scan_slice": np.int64(5)})  # type: ignore[dict-item]
+    orders = system.create_table("orders", {"id": int})
+    orders.insert([(number,) for number in range(100)])
+    assert len(system.create_index(orders).peek()) == 100
+    assert type(system.settings()["peek_scan_slice"]) is int
 
 
 def test_mistakes_change_nothing(system: ActorSystem) -> None:

@@ -9,6 +9,7 @@ from pillion.actors.settings import (
     ENABLE_COMPUTE_INTERACTIVE_RUNTIME,
     MAX_RESULT_SIZE,
     PEEK_ROUTING,
+    Config,
     Overrides,
     PeekRouting,
     Settings,
@@ -69,6 +70,16 @@ def test_what_was_removed_overrides_nothing() -> None:
     stored.overrides.remove(FLAG.name)
     stored.overrides.remove(FLAG.name)
     assert FLAG.get_with_overrides(stored.config_set, stored.overrides) is True
+
+
+@pytest.mark.parametrize("flag", [FLAG, ENABLE_COMPUTE_INTERACTIVE_DATAFLOWS])
+def test_an_environment_s_value_that_does_not_parse_leaves_what_there_was(flag: Config[bool]) -> None:
+    for before in ({}, {flag.name: not flag.default}):
+        stored = Stored(before, {})
+        value = flag.get_with_overrides(stored.config_set, stored.overrides)
+        (problem,) = stored.config_set.update([(flag.name, "maybe")])
+        assert f"it stays {value}" in problem
+        assert flag.get_with_overrides(stored.config_set, stored.overrides) is value
 
 
 @pytest.mark.parametrize("override", ["off", "unparsable"])
