@@ -33,7 +33,7 @@ def size(value: Setting) -> int:
         number = int(value)
     except (ValueError, OverflowError):
         number = -1
-    is_broken = isinstance(value, float) and number != value
+    is_broken = isinstance(value, float) and not value.is_integer()
     if isinstance(value, bool) or is_broken or not 0 <= number < _INTEGERS:
         raise ValueError("expected a whole number, 0 or more and less than 2**63")
     return number
