@@ -241,11 +241,13 @@ class Read(Request, frozen=True, eq=False, kw_only=True):
 
 
 class ReadResult(msgspec.Struct, frozen=True, eq=False):
-    """Rows as of ``timestamp``; ordered across the blocks if the read asked for an order."""
+    """Rows as of ``timestamp``; ordered across the blocks if the read asked for an order. ``age``: of introspection
+    that another runtime keeps, how many seconds ago its state was recorded."""
 
     timestamp: Timestamp
     schema: Schema
     blocks: tuple[RowBlock, ...]
+    age: float | None = None
 
 
 class PeekIndex(Read, frozen=True, eq=False, kw_only=True):

@@ -48,10 +48,12 @@ PeekResult = Rows | Stashed | PeekError | Canceled
 
 
 class PeekResponse(ResponseStruct, frozen=True, tag="peek_response", tag_field="tag"):
-    """Exactly one per peek."""
+    """Exactly one per peek. ``age``: of an introspection relation, when it was not read where it is kept, how many
+    seconds before the answer its state was recorded."""
 
     uuid: PeekId
     result: PeekResult
+    age: float | None = None
 
 
 class SubscribeBatch(Message, frozen=True, tag="batch", tag_field="tag"):

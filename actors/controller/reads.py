@@ -197,9 +197,9 @@ class Reads:
         self._end(read)
         match response.result:
             case Rows(block):
-                read.reply.resolve(ReadResult(read.timestamp, read.schema, (block,)))
+                read.reply.resolve(ReadResult(read.timestamp, read.schema, (block,), response.age))
             case Stashed(parts):
-                read.reply.resolve(ReadResult(read.timestamp, read.schema, parts))
+                read.reply.resolve(ReadResult(read.timestamp, read.schema, parts, response.age))
             case PeekError(message):
                 id = read.transient or read.holds[0]
                 read.reply.refuse(CollectionError(id, read.timestamp, message, self._called(read, id)))

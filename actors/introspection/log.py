@@ -3,6 +3,9 @@
 Time stands still in these relations until somebody asks: a read at a time that is not sealed yet records the present
 state as the state from then on, and seals the time. Reading at an index' write frontier hence gives a fresh answer,
 and reading at an earlier time the answer that was given then. A relation costs nothing while nobody reads it.
+
+Where another runtime answers the reads, a worker that is busy for long cannot record when it is asked. So it also
+records of its own accord: before and between pieces of work that take long, which the cost of recording is little of.
 """
 
 from __future__ import annotations
@@ -21,11 +24,17 @@ from ...messages.frontiers import MINIMUM, Timestamp
 from ...messages.ids import GlobalId
 from ...messages.scalars import Value
 from ..metrics.system import SystemMetrics
+from ..worker.placement import Placement
 from ..worker.state import ComputeState, RunningDataflow
 from .relations import RELATIONS, IntrospectionRelation
 from .rows import ROWS
 
 Row = tuple[Value, ...]
+
+_INTERVAL = 0.05
+"""Seconds: a worker records no more often of its own accord."""
+_SHARE = 50
+"""Nor so often that it takes a greater part of its time than one in so many."""
 
 
 class Introspection:
@@ -52,6 +61,7 @@ class Introspection:
         self._now = now
         self._metrics = metrics
         self._logs: list[_Log] = []
+        self._not_before = now()
         self.indexes: set[GlobalId] = set()
         """The ids under which the relations are readable."""
 
@@ -80,14 +90,27 @@ class Introspection:
             if running is not None:
                 # It runs from the beginning, and nobody but this log feeds it.
                 running.scheduled_at = self._now()
-                self._logs.append(_Log(relation, running))
+                log = _Log(relation, running)
+                # There is nothing yet, and the relation says so.
+                log.recorded(self._now())
+                self._logs.append(log)
 
     def advance(self, time: Timestamp) -> None:
         """Seal every relation through ``time``."""
         for log in self._logs:
             if time >= log.upper:
+                # Before anybody can see the record: an age that is a moment too short misleads nobody who still waits.
+                log.recorded(self._now())
                 log.record(ROWS[log.relation.name](self._state, self._metrics), time)
                 self._run(log.running)
+
+    def expect_long_work(self) -> None:
+        """The worker will not listen for a while: readers elsewhere get the state as it is before that."""
+        now = self._now()
+        if self._logs and self._state.placement is Placement.MAINTENANCE and now >= self._not_before:
+            self.advance(max(log.upper for log in self._logs))
+            spent = self._now() - now
+            self._not_before = now + max(_INTERVAL, _SHARE * spent)
 
 
 class _Log:
@@ -100,6 +123,12 @@ class _Log:
         self.running = running
         self.upper: Timestamp = MINIMUM
         self._rows: Counter[Row] = Counter()
+
+    def recorded(self, now: float) -> None:
+        """Say when the rows were recorded, to readers elsewhere."""
+        for trace in self.running.dataflow.indexes.values():
+            if trace.publication is not None:
+                trace.publication.recorded_at = now
 
     def record(self, rows: list[Row], time: Timestamp) -> None:
         """These are the rows from ``time`` on."""

@@ -62,13 +62,15 @@ class _OutstandingPeek:
         runtime: which answers it.
         since: when it came.
         worked: the most seconds that a worker spent on it.
+        age: of the oldest state that a worker read, in seconds.
     """
 
-    __slots__ = ("missing", "peek", "results", "runtime", "since", "worked")
+    __slots__ = ("age", "missing", "peek", "results", "runtime", "since", "worked")
 
     def __init__(self, peek: Peek, runtime: _Runtime, since: float) -> None:
         self.peek = peek
         self.runtime = runtime
+        self.age: float | None = None
         self.results: list[PeekResult | None] = [None] * len(runtime.workers)
         self.missing = len(runtime.workers)
         self.since = since
@@ -82,7 +84,7 @@ class Multiplexer(SystemActor):
 
     handlers: ClassVar = {
         Hello: "hello",
-        CreateInstance: "broadcast",
+        CreateInstance: "create_instance",
         InitializationComplete: "broadcast",
         UpdateConfiguration: "update_configuration",
         CreateDataflow: "create_dataflow",
@@ -129,6 +131,7 @@ class Multiplexer(SystemActor):
         self._subscribes: dict[Incarnation, SubscribeMerge] = {}
         self._uppers: dict[GlobalId, Frontier] = {}
         """The write frontiers that were told on this connection: a hint which runtime can answer at once."""
+        self._introspection: set[GlobalId] = set()
         self._dataflows: DataflowNumber = 0
         self._barriers: dict[Barrier, int] = {}
 
@@ -160,6 +163,10 @@ class Multiplexer(SystemActor):
     def broadcast(self, command: Command | Barrier) -> None:
         for worker in self._all:
             worker.tell(command)
+
+    def create_instance(self, command: CreateInstance) -> None:
+        self._introspection = {logging.index for logging in command.config.logging}
+        self.broadcast(command)
 
     def update_configuration(self, command: UpdateConfiguration) -> None:
         # The workers log what is wrong with it.
@@ -201,9 +208,11 @@ class Multiplexer(SystemActor):
         routing = self._settings.get(PEEK_ROUTING)
         if id.is_transient or routing is PeekRouting.INTERACTIVE:
             return interactive
-        if routing is PeekRouting.HINTED and is_sealed(self._uppers.get(id, MINIMUM), peek.timestamp):
-            return interactive
-        return self._maintenance
+        if routing is PeekRouting.MAINTENANCE:
+            return self._maintenance
+        # Introspection is not sealed before it is read; only the interactive runtime reads it without waiting for long.
+        answers_at_once = id in self._introspection or is_sealed(self._uppers.get(id, MINIMUM), peek.timestamp)
+        return interactive if answers_at_once else self._maintenance
 
     # --- Responses ---
 
@@ -249,6 +258,8 @@ class Multiplexer(SystemActor):
         outstanding = self._peeks[response.uuid]
         outstanding.results[worker] = response.result
         outstanding.missing -= 1
+        if response.age is not None:
+            outstanding.age = max(outstanding.age or 0.0, response.age)
         outstanding.worked = max(outstanding.worked, worked)
         if outstanding.missing:
             return None
@@ -263,7 +274,7 @@ class Multiplexer(SystemActor):
         )
         if not isinstance(united, Canceled):
             outstanding.runtime.figures.answered(self.services.clock.now() - outstanding.since, outstanding.worked)
-        return PeekResponse(response.uuid, united)
+        return PeekResponse(response.uuid, united, outstanding.age)
 
     def _merge_frontiers(self, worker: int, incarnation: DataflowNumber, response: Frontiers) -> Frontiers | None:
         if len(self._workers) == 1:

@@ -9,10 +9,12 @@ from typing import Any, cast
 
 import pykka
 
+from ...messages.commands import UpdateConfiguration
 from ...messages.ids import GlobalId
 from ..dispatch.oneshot import OneShot
 from ..dispatch.threaded import ThreadedDispatcher
 from ..multiplexer.replica import Replica
+from ..settings import INTROSPECTION_PATIENCE
 from ..storage.messages import CreateShard
 from ..storage.storage import Storage
 from ..transport.line import Line, Target
@@ -50,6 +52,9 @@ class Session:
             self._replica, self._endpoint = self._start(workers, self._line, interactive)
             self.client = Client(self._dispatcher, self._endpoint, timeout)
             self.client.connect()
+            if interactive:
+                # What a script prints must not depend on how busy the machine is.
+                self._endpoint.tell(UpdateConfiguration(((INTROSPECTION_PATIENCE.name, timeout),)))
         except BaseException:
             self._stop()
             raise

@@ -58,6 +58,14 @@ IDLE_SECONDS = Config(
     "worker_idle_seconds", 0.05, Scope.REPLICA, seconds, "seconds without work after which a worker tidies up"
 )
 IDLE_SLICE = Config("worker_idle_slice", 1 << 14, Scope.REPLICA, count, "rows that an idle worker merges at a time")
+INTROSPECTION_PATIENCE = Config(
+    "introspection_patience_seconds",
+    0.01,
+    Scope.REPLICA,
+    seconds,
+    "seconds that a read of introspection waits for a maintenance runtime that is busy; then it is answered with what "
+    "that told last",
+)
 
 SWITCH_INTERVAL = Config(
     "process_switch_interval",
@@ -122,6 +130,7 @@ CONFIGS: tuple[Config[Any], ...] = (
     TURN_STEPS,
     IDLE_SECONDS,
     IDLE_SLICE,
+    INTROSPECTION_PATIENCE,
     SWITCH_INTERVAL,
     GC_THRESHOLD,
     GC_FREEZE,

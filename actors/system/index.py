@@ -142,7 +142,7 @@ class Index:
                 reply=reply,
             )
         )
-        return Result(result.timestamp, result.schema, result.blocks)
+        return Result(result.timestamp, result.schema, result.blocks, result.age)
 
     def wait_until_ready(self, timestamp: Timestamp | None = None) -> Frontier:
         """Wait until it can be read at a timestamp (None: the latest commit), and return its upper."""
@@ -161,7 +161,7 @@ class Index:
                 reply=reply,
             )
         )
-        return Result(result.timestamp, result.schema, result.blocks)
+        return Result(result.timestamp, result.schema, result.blocks, result.age)
 
     def _literals(self, key: tuple[Any, ...]) -> tuple[Literal, ...]:
         if len(key) != len(self._key):

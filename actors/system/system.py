@@ -388,7 +388,7 @@ class ActorSystem:
                 reply=reply,
             )
         )
-        return Result(result.timestamp, result.schema, result.blocks)
+        return Result(result.timestamp, result.schema, result.blocks, result.age)
 
     def hold(self, *handles: Handle, as_of: Timestamp | None = None) -> Moment:
         """Keep tables, views and indexes readable as they are now (or ``as_of`` a timestamp), for several reads of one

@@ -77,6 +77,14 @@ class LookAtMemory(Message, frozen=True, eq=False):
     """To itself, while the process has more memory than it may: see whether it still has."""
 
 
+class Impatient(Message, frozen=True, eq=False):
+    """To itself, some time after an :class:`Introspect`: whoever reads this relation has waited long enough."""
+
+    id: GlobalId
+    incarnation: Incarnation
+    time: Timestamp
+
+
 class Tagged(Message, frozen=True, eq=False):
     """A response and the incarnation of the collection that it is about (-1 where it is about none). ``worked``: the
     seconds that this worker spent on the peek that it answers."""

@@ -203,7 +203,16 @@ class Peeks:
 
     def _respond(self, peek: Peek, result: PeekResult) -> None:
         self._state.counters[PEEKS_ANSWERED] += 1
-        self._link.respond(PeekResponse(peek.uuid, result), worked=self._now() - self._began)
+        now = self._now()
+        self._link.respond(PeekResponse(peek.uuid, result, self._age(peek, now)), worked=now - self._began)
+
+    def _age(self, peek: Peek, now: float) -> float | None:
+        """How old the state is that a relation of the other runtime tells, when it tells of something that is."""
+        peer = self._state.peers.get(peek.target.id)
+        if peer is None or peer.bundle is None or peer.bundle.arrangement.publication is None:
+            return None
+        recorded_at = peer.bundle.arrangement.publication.recorded_at
+        return None if recorded_at is None else max(0.0, now - recorded_at)
 
     def _withdraw(self, uuid: str) -> PendingPeek | None:
         """Stop working on a peek."""

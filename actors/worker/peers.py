@@ -131,6 +131,11 @@ class Peers:
             bundle.awaited = None
             self._look(bundle)
 
+    def claim(self, bundle: PeerBundle, time: Timestamp) -> None:
+        """Read the present state at a time that the publisher has not sealed, and does not seal soon."""
+        bundle.arrangement.claim(time)
+        self._look(bundle)
+
     def await_sealed(self, bundle: PeerBundle) -> None:
         """Have the publisher wake this worker when it seals what somebody here waits for."""
         publication = bundle.arrangement.publication

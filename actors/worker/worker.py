@@ -29,6 +29,7 @@ from ...messages.errors import PillionError, ProtocolError
 from ...messages.frontiers import MINIMUM, Timestamp
 from ...messages.ids import GlobalId
 from ..dispatch.base import SystemActor
+from ..introspection.distant import DistantIntrospection
 from ..introspection.log import Introspection
 from ..metrics.system import SystemMetrics
 from ..process.memory import Memory
@@ -47,6 +48,7 @@ from .messages import (
     BarrierReached,
     Exchanged,
     Idle,
+    Impatient,
     Introspect,
     Joined,
     LookAtMemory,
@@ -68,6 +70,8 @@ from .stepping import Stepping
 
 _FEW_ROWS = 10_000
 """A commit with no more of them is soon done."""
+_LONG_TURN = 0.02
+"""Seconds: where one turn took longer, the next one may as well."""
 
 
 class Worker(SystemActor):
@@ -110,6 +114,7 @@ class Worker(SystemActor):
         Sealed: "sealed",
         Released: "released",
         Introspect: "introspect",
+        Impatient: "impatient",
         Barrier: "barrier",
         OpenPublication: "open_publication",
         ReadCounters: "read_counters",
@@ -154,6 +159,7 @@ class Worker(SystemActor):
         renders = placement.renders(DataflowClass.MAINTAINED)
         keep = self._dataflows.render if renders else self._peers.record
         self._introspection = Introspection(self.state, keep, self._stepping.run, clock.now, metrics)
+        self._distant = DistantIntrospection(self.state, self._peers, self._link, self.after)
         self._commands: dict[type, Callable[[Any], None]] = {
             CreateInstance: self._create_instance,
             UpdateConfiguration: self._update_configuration,
@@ -177,6 +183,8 @@ class Worker(SystemActor):
     def takes_little(self, message: Any) -> bool:
         if message.__class__ is ShardChanges:
             return sum([len(chunk.oks) for _, chunk in message.chunks if chunk.oks is not None]) <= _FEW_ROWS
+        if message.__class__ is Exchanged:
+            return message.chunk.oks is None or len(message.chunk.oks) <= _FEW_ROWS
         return message.__class__ is Peek
 
     # --- Commands ---
@@ -274,10 +282,10 @@ class Worker(SystemActor):
     def _introspect(self, id: GlobalId, time: Timestamp) -> None:
         """Whoever reads an introspection relation sees the state at this moment."""
         if id in self._introspection.indexes:
-            if self._link.sibling is None:
-                self._introspection.advance(time)
+            if self.state.placement is Placement.INTERACTIVE:
+                self._distant.read(id, time)
             else:
-                self._link.sibling.tell(Introspect(time))
+                self._introspection.advance(time)
 
     # --- From the storage ---
 
@@ -290,6 +298,9 @@ class Worker(SystemActor):
         self._work()
 
     def snapshot(self, message: ShardSnapshot) -> None:
+        rows = message.chunk.oks
+        if rows is not None and len(rows) > _FEW_ROWS:
+            self._introspection.expect_long_work()
         running = self._feeds.snapshot(message)
         if running is not None:
             self._stepping.activate(running)
@@ -354,6 +365,10 @@ class Worker(SystemActor):
         self._introspection.advance(message.time)
         self._finish()
 
+    def impatient(self, message: Impatient) -> None:
+        self._distant.impatient(message)
+        self._finish()
+
     # --- Wiring, and for tests ---
 
     def joined(self, message: Joined) -> None:
@@ -390,10 +405,15 @@ class Worker(SystemActor):
 
     def _work(self) -> None:
         """A turn of maintenance; afterwards the worker is idle unless more comes."""
+        now = self.services.clock.now
+        began = now()
         self._stepping.turn()
+        ended = now()
+        if ended - began > _LONG_TURN and self.state.ready:
+            self._introspection.expect_long_work()
         self._look_at_memory()
         idle_after = self.state.settings.get(IDLE_SECONDS)
-        self._busy_until = self.services.clock.now() + idle_after
+        self._busy_until = ended + idle_after
         if not self._idle_is_coming:
             self._idle_is_coming = True
             self.after(idle_after, Idle())

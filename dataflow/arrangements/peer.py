@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than, show_frontier
+from ...messages.frontiers import Frontier, Timestamp, is_sealed, less_equal, less_than, maximum, show_frontier
 from ...messages.types import SqlType
 from .arrangement import Arrangement, Hold, TraceReader
 from .batch import Batch, Layout
@@ -28,11 +28,13 @@ class PeerArrangement(Arrangement):
         types, arity, layout, since: as the arrangement of the publisher begins.
     """
 
-    __slots__ = ("_told", "publication")
+    __slots__ = ("_taken", "_told", "publication")
 
     def __init__(self, types: Sequence[SqlType], arity: int, layout: Layout, since: Timestamp) -> None:
         super().__init__(types, arity, layout, since)
         self.publication: Publication | None = None
+        self._taken: Frontier = since
+        """How far what was taken was sealed by the publisher."""
         self._told: Frontier = since
         """The hold that the publisher has, or is going to have once this is bound."""
 
@@ -53,17 +55,25 @@ class PeerArrangement(Arrangement):
         if snapshot is self._snapshot or publication.closed:
             return False
         self._assert_readable(snapshot.since)
-        lower = self.upper
         for reader in self.readers:
-            _give(reader, reader.oks, snapshot.oks, lower)
-            _give(reader, reader.errs, snapshot.errs, lower)
+            self._give(reader, reader.oks, snapshot.oks)
+            self._give(reader, reader.errs, snapshot.errs)
         self.oks.batches = snapshot.oks
         self.errs.batches = snapshot.errs
         self.oks.since = self.errs.since = snapshot.since
-        self.upper = snapshot.upper
+        self._taken = snapshot.upper
+        self.upper = maximum((self.upper, snapshot.upper))
         self._snapshot = snapshot
         self.holds_moved = True
         return True
+
+    def claim(self, time: Timestamp) -> None:
+        """Take the present state for the state at ``time``, though the publisher has not sealed it: for collections
+        that tell what is, and of which an old answer is better than a late one. What the publisher has sealed before
+        and tells later counts as if it happened after ``time``."""
+        if not is_sealed(self.upper, time):
+            self.upper = time + 1
+            self.holds_moved = True
 
     @property
     def held(self) -> Frontier:
@@ -88,9 +98,10 @@ class PeerArrangement(Arrangement):
         for hold in self.holds:
             if less_than(hold.time, least):
                 least = hold.time
-        if self.upper is not None and any(less_than(reader.as_of, self.upper) for reader in self.readers):
+        if self._taken is not None and any(less_than(reader.as_of, self.upper) for reader in self.readers):
             # What was given out and what comes after it must stay apart by time.
-            least = min(self.upper - 1, self.upper if least is None else least)
+            given = max(self._taken - 1, 0)
+            least = given if least is None else min(given, least)
         if less_than(self._told, least):
             self._told = least
             if self.publication is not None:
@@ -106,20 +117,27 @@ class PeerArrangement(Arrangement):
             f"{self.publication and self.publication.id} was compacted to {since}, though it is held at {self._told}"
         )
 
+    def _give(self, reader: TraceReader, mine: list[Batch], batches: tuple[Batch, ...]) -> None:
+        """Append to what a reader has not taken what the publisher has sealed since this worker looked last, out of
+        batches that may have been merged with earlier ones."""
+        lower, upper = self._taken, self.upper
+        if lower is None or upper is None:
+            return
+        if reader.as_of >= upper:
+            # It has taken nothing yet: everything before its as_of is one to it.
+            mine[:] = batches
+            return
+        for batch in batches:
+            if batch.lower < lower:
+                if not less_than(lower, batch.upper):
+                    continue
+                batch = batch.filter(batch.updates.times >= lower)
+            if len(batch):
+                mine.append(batch if lower == upper else _not_before(batch, upper))
 
-def _give(reader: TraceReader, mine: list[Batch], batches: tuple[Batch, ...], lower: Frontier) -> None:
-    """Append to what a reader has not taken what was sealed from ``lower`` on, out of batches that may have been merged
-    with earlier ones."""
-    if lower is None:
-        return
-    if reader.as_of >= lower:
-        # It has taken nothing yet: everything before its as_of is one to it.
-        mine[:] = batches
-        return
-    for batch in batches:
-        if batch.lower >= lower:
-            mine.append(batch)
-        elif less_than(lower, batch.upper):
-            late = batch.filter(batch.updates.times >= lower)
-            if len(late):
-                mine.append(late)
+
+def _not_before(batch: Batch, time: Timestamp) -> Batch:
+    """The batch as one of changes from ``time`` on."""
+    late = batch.advance(time)
+    lower, upper = max(batch.lower, time), maximum((batch.upper, time + 1))
+    return Batch(late.layout, late.order, late.updates, lower, upper, late.since)

@@ -39,7 +39,8 @@ class Publication:
     * **Any thread** may read any attribute, and call :meth:`wait`. It takes ``snapshot`` once and reads only from what
       it took: a second look may find a later state. It reads at ``since <= time < upper`` of what it took, and needs a
       hold on the index (of the controller, or a standing hold) to find its time still readable.
-    * **The publisher alone** calls :meth:`replace` and :meth:`close`, and releases ``standing_hold``.
+    * **The publisher alone** calls :meth:`replace` and :meth:`close`, sets ``recorded_at``, and releases
+      ``standing_hold``.
     * **The one thread** of the worker that reads for the other runtime moves ``standing_hold`` by ``downgrade``, and
       by nothing else: the publisher takes its time whenever it compacts, an older one at worst.
     * What :meth:`wait` was given is called on the publisher's thread, in the midst of its work: it must be brief, must
@@ -52,6 +53,8 @@ class Publication:
         layout: which of these columns are the key.
         snapshot: the present state. Once closed, a state without rows that is readable at no time.
         closed: whether it was withdrawn; then it never changes again.
+        recorded_at: when the rows were recorded, in seconds of a clock that publisher and readers share, where they
+            tell of something outside of time: the state of a worker. Else None.
         standing_hold: what the other runtime of the process holds of the index, from before it is published until
             that runtime releases it; None when there is no other runtime. The arrangement compacts no further.
     """
@@ -63,6 +66,7 @@ class Publication:
         "incarnation",
         "key",
         "layout",
+        "recorded_at",
         "snapshot",
         "standing_hold",
         "types",
@@ -86,6 +90,7 @@ class Publication:
         self.snapshot = snapshot
         self.standing_hold = standing_hold
         self.closed = False
+        self.recorded_at: float | None = None
         self._waiting: deque[tuple[Timestamp, Notify]] = deque()
 
     @property

@@ -18,9 +18,10 @@ class Trace:
         id: the index.
         incarnation: distinguishes this index from an earlier one under the same id.
         key: the key expressions over the visible columns.
+        publication: what is shared of it, when it is shared.
     """
 
-    __slots__ = ("_hold", "_publication", "arrangement", "id", "incarnation", "key")
+    __slots__ = ("_hold", "arrangement", "id", "incarnation", "key", "publication")
 
     def __init__(
         self,
@@ -35,7 +36,7 @@ class Trace:
         self.key = key
         self.arrangement = arrangement
         self._hold = arrangement.hold(since)
-        self._publication: Publication | None = None
+        self.publication: Publication | None = None
 
     @property
     def types(self) -> tuple[SqlType, ...]:
@@ -69,7 +70,7 @@ class Trace:
         self._hold.downgrade(frontier)
         if frontier is None:
             self._hold.release()
-            if self._publication is not None and self._publication.standing_hold is None:
+            if self.publication is not None and self.publication.standing_hold is None:
                 self.withdraw()
 
     def hold(self, time: Timestamp) -> Hold:
@@ -83,10 +84,10 @@ class Trace:
             standing: hold it for the other runtime, and share it until that releases it (:meth:`withdraw`), even when
                 it is dropped here before; else it is shared until it is dropped.
         """
-        if self._publication is None:
+        if self.publication is None:
             arrangement, since = self.arrangement, self.since
             assert since is not None, "what is dropped is not shared"
-            self._publication = Publication(
+            self.publication = Publication(
                 self.id,
                 self.incarnation,
                 self.key,
@@ -95,17 +96,17 @@ class Trace:
                 arrangement.snapshot(),
                 arrangement.hold(since) if standing else None,
             )
-            arrangement.publish(self._publication)
-        return self._publication
+            arrangement.publish(self.publication)
+        return self.publication
 
     def withdraw(self) -> None:
         """Share it no longer, and hold nothing for others."""
-        publication = self._publication
+        publication = self.publication
         if publication is not None:
             if publication.standing_hold is not None:
                 publication.standing_hold.release()
             self.arrangement.withdraw(publication)
-            self._publication = None
+            self.publication = None
 
     def snapshot(self) -> Snapshot:
         return self.arrangement.snapshot()

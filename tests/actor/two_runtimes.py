@@ -167,6 +167,12 @@ class TwoRuntimes:
         """Let an actor handle nothing until it resumes."""
         self.schedule.stalled.add(actor)
 
+    def let_time_pass(self) -> list[Response]:
+        """Let every timer of this moment fire, though somebody is stalled."""
+        for _ in range(len(self.dispatcher._timers)):  # pyright: ignore[reportPrivateUsage]
+            self.dispatcher._fire_timer()  # pyright: ignore[reportPrivateUsage]
+        return self.run()
+
     def resume(self) -> list[Response]:
         """Let everybody catch up."""
         self.schedule.stalled.clear()

@@ -9,6 +9,8 @@ import pytest
 
 from pillion.actors import ActorSystem
 
+PATIENT = {"introspection_patience_seconds": 20}
+"""What introspection tells must not depend on how busy the machine is."""
 MODES = [(1, False), (2, False), (1, True), (2, True)]
 
 
@@ -16,6 +18,6 @@ MODES = [(1, False), (2, False), (1, True), (2, True)]
 def system(request: pytest.FixtureRequest) -> Iterator[ActorSystem]:
     before = set(threading.enumerate())
     workers, interactive = request.param
-    with ActorSystem(workers=workers, interactive=interactive) as system:
+    with ActorSystem(workers=workers, interactive=interactive, settings=PATIENT) as system:
         yield system
     assert set(threading.enumerate()) <= before
