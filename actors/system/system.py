@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pyarrow as pa
 
 from ...messages.commands import Setting
+from ...messages.errors import PillionError
 from ...messages.frontiers import Frontier, Timestamp
 from ...messages.ids import GlobalId
 from ...messages.types import Field, Schema
@@ -230,7 +231,11 @@ class ActorSystem:
         )
         table = Table(self, self._connection, id, name, described, keys)
         if columns is not None and len(columns[0]):
-            commit_one(self._connection, Insert(id, columns))
+            try:
+                commit_one(self._connection, Insert(id, columns))
+            except PillionError:
+                self.drop(table)  # With its rows, or not at all.
+                raise
         return table
 
     def view(self, name: str, relation: Relation) -> View:

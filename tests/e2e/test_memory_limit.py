@@ -32,10 +32,11 @@ def transact(system: ActorSystem, orders: Any) -> None:
         lambda s, o: o.upsert((1, "east")),
         lambda s, o: o.update({"region": "east"}, where=col("id") == 1),
         transact,
+        lambda s, o: s.create_table("more", {"id": [1, 2]}),
         lambda s, o: s.create_index(o, "region"),
         lambda s, o: s.materialized_view("copy", o),
     ],
-    ids=["insert", "upsert", "update", "transaction", "index", "materialized view"],
+    ids=["insert", "upsert", "update", "transaction", "table", "index", "materialized view"],
 )
 def test_what_takes_memory_is_refused_and_changes_nothing(
     system: ActorSystem, orders: Any, attempt: Callable[[ActorSystem, Any], object]

@@ -211,3 +211,11 @@ def test_another_systems_table(system: ActorSystem) -> None:
             own.union(foreign)
         with pytest.raises(RelationError, match="another system"):
             system.query(foreign)
+
+
+def test_a_table_whose_rows_are_refused_is_not_made(system: ActorSystem) -> None:
+    before = system.collections()
+    with pytest.raises(DuplicateKey):
+        system.create_table("orders", {"id": [1, 1]}, key="id")
+    assert system.collections() == before
+    assert len(system.query(system.create_table("orders", {"id": [1, 2]}, key="id"))) == 2
