@@ -38,7 +38,8 @@ class CompactionGap:
 
 
 def compaction_gaps(metrics: SystemMetrics) -> Iterator[CompactionGap]:
-    """The gaps of all collections that the maintenance runtime keeps and the interactive one knows as peers."""
+    """The gaps of all collections that the maintenance runtime keeps and the interactive one knows as peers, apart from
+    introspection."""
     maintained = {state.worker: state for state in metrics.runtime(Placement.MAINTENANCE)}
     for state in metrics.runtime(Placement.INTERACTIVE):
         keeper = maintained.get(state.worker)
@@ -46,5 +47,5 @@ def compaction_gaps(metrics: SystemMetrics) -> Iterator[CompactionGap]:
             continue
         for id, peer in list(state.peers.items()):
             collection = keeper.collections.get(id)
-            if collection is not None:
+            if collection is not None and not collection.running.is_logging:
                 yield CompactionGap(id, state.worker, collection.compaction, peer.compaction)

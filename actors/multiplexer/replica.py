@@ -52,7 +52,8 @@ class Replica:
             interactive: with a second runtime, which answers reads; else there is one, which does everything.
             trust: load the Python functions in plans, which runs code of whoever sent them.
             lane: of the multiplexer, and of the registry where the runtimes meet.
-            worker_lane: of the worker, when there is one only; several workers have a thread each.
+            worker_lane: of the worker, when there is one only; several workers have a thread each, and a dispatcher
+                runs one replica only.
             metrics: where its actors show what they measure.
             memory: of the process, of which the controller is told when it is too much; None: it is not looked at.
         """
@@ -62,6 +63,8 @@ class Replica:
         registry = dispatcher.start(SharingRegistry, lane=lane) if interactive else None
 
         def runtime(placement: Placement, process_globals: ProcessGlobals) -> tuple[pykka.ActorRef[Worker], ...]:
+            # The lane's name is seen in lists of threads and in metrics.
+            name = "interactive" if placement is Placement.INTERACTIVE else "worker"
             started = [
                 dispatcher.start(
                     Worker,
@@ -73,7 +76,7 @@ class Replica:
                     metrics=metrics,
                     memory=memory,
                     registry=registry,
-                    lane=alone,
+                    lane=alone or f"{name}-{index}",
                 )
                 for index in range(workers)
             ]

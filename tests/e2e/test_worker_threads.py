@@ -11,7 +11,9 @@ from pillion.actors import ActorSystem
 
 
 def worker_threads() -> list[int]:
-    threads = [thread for thread in threading.enumerate() if thread.name.startswith("pillion-worker")]
+    """Of every runtime."""
+    names = ("pillion-worker-", "pillion-interactive-")
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith(names)]
     return [thread.native_id for thread in threads if thread.native_id is not None]
 
 
@@ -42,8 +44,17 @@ def test_maintenance_lets_reads_go_first() -> None:
     own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
     with ActorSystem(2, {"maintenance_niceness": own + 7}, interactive=True) as system:
         system.create_index(system.create_table("orders", {"id": int}), wait=True).peek()
-        values = [os.getpriority(os.PRIO_PROCESS, thread) for thread in worker_threads()]
-        assert sorted(values) == [own, own, own + 7, own + 7]
+        values = {
+            thread.name: os.getpriority(os.PRIO_PROCESS, thread.native_id)
+            for thread in threading.enumerate()
+            if thread.native_id in worker_threads()
+        }
+        assert values == {
+            "pillion-worker-0": own + 7,
+            "pillion-worker-1": own + 7,
+            "pillion-interactive-0": own,
+            "pillion-interactive-1": own,
+        }
         assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == own
 
 

@@ -19,7 +19,7 @@ KEPT, DROPPED, OWN = GlobalId("u", 1), GlobalId("u", 2), GlobalId("t", 3)
 
 def applied(frontier: Frontier) -> SimpleNamespace:
     """A collection or a peer of which this compaction was applied last."""
-    return SimpleNamespace(compaction=frontier)
+    return SimpleNamespace(compaction=frontier, running=SimpleNamespace(is_logging=False))
 
 
 @pytest.mark.parametrize(
