@@ -77,3 +77,19 @@ def test_a_replica_may_have_a_limit_of_its_own(system: ActorSystem, orders: Any)
 def test_without_a_limit_nothing_is_refused(system: ActorSystem, orders: Any) -> None:
     system.configure(process_memory_fraction=0)
     orders.insert((5, "west"))
+
+
+def test_a_replica_in_another_process_says_that_it_has_too_much() -> None:
+    with ActorSystem(replica="process") as system:
+        orders = system.create_table("orders", {"id": int})
+        index = system.create_index(orders, wait=True)
+        system.configure(replica="r1", process_memory_limit=1 << 20)
+        index.peek()  # What is answered after that comes after what the replica says of its memory.
+        with pytest.raises(MemoryLimitReached, match="the process of replica 'r1' has") as refused:
+            orders.insert((1,))
+        assert refused.value.replica == "r1"
+        assert index.peek().rows() == []
+        system.configure(replica="r1", process_memory_limit=None)
+        index.peek()
+        orders.insert((1,))
+        assert index.peek().rows() == [(1,)]
