@@ -62,7 +62,7 @@ class UntrustedFunctionError(UserFunctionError):
         super().__init__(
             function,
             "refused, because loading it runs code of whoever sent it; "
-            "start the receiver with trust=True if you trust every sender",
+            "start the receiver with trust=True (pillion clusterd --trust) if you trust every sender",
         )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import add_command, seconds, workers
+from .exits import UnusableInput
 
 if TYPE_CHECKING:
     from ..transport.line import Target
@@ -59,4 +60,9 @@ def _target(options: argparse.Namespace) -> Target:
     from ..transport.line import ListeningReplica
     from ..transport.secret import read_secret
 
+    if options.workers != 1 or options.interactive:
+        raise UnusableInput(
+            f"the replica at {options.connect} has the workers that it was started with: leave out --workers and "
+            "--interactive"
+        )
     return ListeningReplica(parse_address(options.connect), read_secret(options.secret_file))

@@ -10,11 +10,14 @@ from collections.abc import Callable
 from ..dispatch.services import make_logger
 from ..metrics.system import SystemMetrics
 from ..transport.address import prepare
-from ..transport.errors import PeerClosed, TransportError
+from ..transport.errors import ConnectionEnded, PeerClosed, TransportError
 from ..transport.opening import accept_connection, confirm_connection
 from ..transport.wire import Ended, Open, Opened
 from .options import Options
 from .session import Session
+
+ACCEPT_AGAIN_SECONDS = 0.5
+"""After a connection could not be taken."""
 
 MOST_HANDSHAKES = 16
 """Under way at once; more are turned away, so that strangers cost no more threads than that."""
@@ -36,16 +39,21 @@ class Host:
         self._lock = threading.Lock()
         """Of the attributes below."""
         self._session: Session | None = None
-        self._stopped = False
+        self._stopping = threading.Event()
         self._log = make_logger("clusterd")
 
     def listen(self, listening: socket.socket) -> None:
-        """Take connections until the socket is closed."""
-        while True:
+        """Take connections until the host is stopped, or the socket is closed."""
+        while not self._stopping.is_set():
             try:
                 connected, _ = listening.accept()
-            except OSError:
-                return
+            except OSError as error:
+                if listening.fileno() < 0:
+                    return
+                # It has too many files open, say: that may pass, but not at once.
+                self._log.error("cannot take a connection", reason=error.strerror or str(error))
+                self._stopping.wait(ACCEPT_AGAIN_SECONDS)
+                continue
             if not self._handshakes.acquire(blocking=False):
                 self._log.warning("turned a connection away", handshakes=MOST_HANDSHAKES)
                 connected.close()
@@ -97,7 +105,11 @@ class Host:
         except TransportError as error:
             self._log.warning("a controller has gone again", controller=controller.name, reason=str(error))
             return
-        session = Session(options, connection, self._failed)
+        try:
+            session = Session(options, connection, self._failed)
+        except BaseException as error:
+            connection.end(ConnectionEnded(f"the runtimes cannot be started: {error}"))
+            raise
         with self._lock:
             self._session = session
         self._log.info("connected", controller=controller.name)
@@ -118,14 +130,14 @@ class Host:
         with self._lock:
             found = self._session
             if found is None or (session is not None and found is not session):
-                return None, self._stopped
+                return None, self._stopping.is_set()
             self._session = None
-            return found, self._stopped
+            return found, self._stopping.is_set()
 
     def stop(self, last_words: Ended) -> None:
         """Take no more controllers, and end what the present one has."""
         with self._lock:
-            self._stopped = True
+            self._stopping.set()
         with self._turn:
             session, _ = self._end_turn_of(None)
             if session is not None:

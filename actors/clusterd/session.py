@@ -64,18 +64,22 @@ class Session:
         self._dispatcher = _WatchedDispatcher(failed)
         self.metrics = SystemMetrics(self._dispatcher)
         """What its runtimes measure."""
-        self._system = self._dispatcher.start(RemoteSystem, connection, self._read_counters, lane=_CORE)
-        self._replica = Replica.start(
-            self._dispatcher,
-            self._system,
-            options.maintenance.workers,
-            interactive=options.interactive is not None,
-            trust=options.trust,
-            lane=_CORE,
-            metrics=self.metrics,
-            memory=Memory(),
-        )
-        self._system.tell(Joined(self._replica.endpoint))
+        try:
+            self._system = self._dispatcher.start(RemoteSystem, connection, self._read_counters, lane=_CORE)
+            self._replica = Replica.start(
+                self._dispatcher,
+                self._system,
+                options.maintenance.workers,
+                interactive=options.interactive is not None,
+                trust=options.trust,
+                lane=_CORE,
+                metrics=self.metrics,
+                memory=Memory(),
+            )
+            self._system.tell(Joined(self._replica.endpoint))
+        except BaseException:
+            self._dispatcher.stop()
+            raise
 
     def begin(self, ended: Callable[[TransportError], None]) -> None:
         """Listen to the controller. ``ended`` hears why the connection is no more."""

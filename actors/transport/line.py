@@ -9,12 +9,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
+from ..dispatch.services import make_logger
 from .address import Address, connect
 from .connection import Limits
-from .errors import ConnectionEnded, TransportError
+from .errors import ConnectionEnded, TransportError, Unreachable
 from .opening import Link, open_connection
 from .secret import Secret
 from .wire import Opened
+
+_log = make_logger("transport")
 
 CONNECT_SECONDS = 10.0
 """That the other side may take to accept a connection."""
@@ -129,6 +132,10 @@ class Line:
                 outcome: Link | TransportError = self.reach()
             except TransportError as error:
                 outcome = error
+            except Exception as error:
+                # A fault of this program: whoever waits for the replica must not wait for ever because of it.
+                _log.error("connecting failed", exc_info=error)
+                outcome = Unreachable(self.name, f"{type(error).__name__}: {error}")
             told(outcome)
 
         thread = threading.Thread(target=run, name="pillion-transport-dial", daemon=True)
@@ -150,9 +157,9 @@ class Line:
         if connected is not None:
             with suppress(OSError):
                 connected.shutdown(socket.SHUT_RDWR)
-        self._target.stop()
         for link in links:
             link.connection.end(ConnectionEnded("the system was stopped"))
+        self._target.stop()
         if thread is not None:
             thread.join()
         with self._lock:

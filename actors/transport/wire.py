@@ -13,18 +13,7 @@ from typing import Annotated
 
 import msgspec
 
-from ...messages.commands import (
-    AllowCompaction,
-    AllowWrites,
-    CancelPeek,
-    CreateDataflow,
-    CreateInstance,
-    Hello,
-    InitializationComplete,
-    Peek,
-    Schedule,
-    UpdateConfiguration,
-)
+from ...messages.commands import Command
 from ...messages.frontiers import Frontier, Timestamp
 from ...messages.ids import GlobalId, Nonce
 from ...messages.responses import Response
@@ -137,16 +126,7 @@ class CountersAsked(WireStruct, frozen=True, tag="counters_asked", tag_field="ta
 
 
 Down = (
-    Hello
-    | CreateInstance
-    | InitializationComplete
-    | UpdateConfiguration
-    | CreateDataflow
-    | Schedule
-    | AllowWrites
-    | AllowCompaction
-    | Peek
-    | CancelPeek
+    Command
     | SnapshotForm
     | RefusedForm
     | ChangesForm

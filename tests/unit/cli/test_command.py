@@ -153,3 +153,18 @@ def test_as_many_workers_as_a_process_can_have(command: list[str], capsys: pytes
     with pytest.raises(SystemExit, match=r"^2$"):
         main([*command, "--workers", "100000"])
     assert "'100000' is not a whole number from 1 to" in capsys.readouterr().err
+
+
+def test_a_replica_elsewhere_has_its_own_workers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["spec", "--connect", "tcp://127.0.0.1:1", "--workers", "2", "a.spec"]) == 2
+    assert "has the workers that it was started with: leave out --workers" in capsys.readouterr().err
+
+
+def test_no_replica_where_scripts_are_to_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PILLION_SECRET", "the secret of these tests")
+    script = tmp_path / "a.spec"
+    script.write_text("reconnect\n----\nok\n", encoding="utf-8")
+    assert main(["spec", "--connect", f"unix://{tmp_path}/nobody", str(script)]) == 2
+    assert capsys.readouterr().err.startswith(f"pillion: no replica answers at unix://{tmp_path}/nobody: No such file")
