@@ -3,11 +3,13 @@ protocol's rules hold and every read gives what the shard holds at its time."""
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -59,11 +61,12 @@ from pillion.messages.responses import (
 )
 from pillion.messages.scalars import ColumnRef, Literal
 from pillion.messages.types import Field, Schema, SqlType
+from tests.actor.two_runtimes import Stalled, StallingSchedule, check_invariants
 
 SHARD, COPY = GlobalId("s", 1), GlobalId("s", 2)
 SOURCE, INDEX, SHARED, VIEW, CHANGES = (GlobalId("u", number) for number in range(1, 6))
+KEY, OTHER_KEY = (ColumnRef(0),), (ColumnRef(1),)
 SCHEMA = Schema((Field("key", SqlType.BIGINT, False), Field("value", SqlType.BIGINT, False)))
-KEY = (ColumnRef(0),)
 Row = tuple[int, int]
 
 
@@ -113,7 +116,8 @@ class World:
 
     def __init__(self, seed: int, workers: int, *, interactive: bool = False) -> None:
         self.random = random.Random(seed)
-        self.dispatcher = SimulatedDispatcher(seed, keep_trace=False)
+        self.schedule = StallingSchedule(seed)
+        self.dispatcher = SimulatedDispatcher(seed, schedule=self.schedule, keep_trace=False)
         self.storage = self.dispatcher.start(Storage)
         self.storage.tell(CreateShard(SHARD, SCHEMA))
         self.storage.tell(CreateShard(COPY, SCHEMA))
@@ -125,6 +129,7 @@ class World:
         self.peeks: dict[str, Peek] = {}
         self.canceled: set[str] = set()
         self.answered: set[str] = set()
+        self.reads: list[tuple[str, GlobalId]] = []
         self.nonce = ""
         self.count = 0
         self.tell(Connect("replica", self.controller.ref))
@@ -187,12 +192,46 @@ class World:
             self.tell(CancelPeek(peek.uuid))
 
     def run(self, steps: int) -> None:
-        for _ in range(steps):
-            if not self.dispatcher.step():
-                break
+        with contextlib.suppress(Stalled):
+            for _ in range(steps):
+                if not self.dispatcher.step():
+                    break
+                check_invariants(self.replica)
         self.listen()
 
+    def stall(self) -> None:
+        """Some worker of either runtime handles nothing until the next call, or until all settle."""
+        self.schedule.stalled.clear()
+        if self.random.random() < 0.7:
+            self.schedule.stalled.add(worker_of(self.random.choice(self.replica.workers + self.replica.interactive)))
+
+    def read(self, time: Timestamp) -> None:
+        """A one-shot read of an index, and what its controller says: peek, perhaps, and drop."""
+        self.count += 1
+        transient = GlobalId("t", self.count)
+        export = IndexExport(transient, SOURCE, self.random.choice([KEY, OTHER_KEY]))
+        imported = msgspec.structs.replace(dataflow(export, as_of=time, imported=True), until=time + 1)
+        self.heard[transient] = Heard(time)
+        self.tell(CreateDataflow(imported.classified(self.random.random() < 0.7)))
+        self.tell(Schedule(transient))
+        uuid = f"read {self.count}"
+        self.peeks[uuid] = Peek(uuid, IndexTarget(transient), time, SCHEMA)
+        self.tell(self.peeks[uuid])
+        self.reads.append((uuid, transient))
+
+    def drop_reads(self) -> None:
+        """As a controller does: once they are answered."""
+        for uuid, transient in self.reads.copy():
+            if uuid in self.answered or uuid not in self.peeks:
+                self.reads.remove((uuid, transient))
+                if uuid in self.peeks:
+                    self.tell(AllowCompaction(transient, None))
+
     def settle(self) -> None:
+        self.schedule.stalled.clear()
+        self.dispatcher.run()
+        self.listen()
+        self.drop_reads()
         self.dispatcher.run()
         self.listen()
 
@@ -279,6 +318,11 @@ def check_random_commands(world: World) -> None:
             world.tell(AllowCompaction(SHARED, since))
         elif action < 0.73:
             world.connect(*everything(since))
+        elif action < 0.85 and world.upper > since:
+            world.read(world.random.randrange(since, world.upper))
+        elif action < 0.9:
+            world.stall()
+        world.drop_reads()
         world.run(world.random.randrange(30))
     world.settle()
     outstanding = world.peeks.keys() - world.answered

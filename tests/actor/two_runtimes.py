@@ -219,7 +219,7 @@ def check_invariants(replica: Replica) -> None:
     I1: nothing is compacted past what this runtime may read. I1c: nor past what it has heard that it may. A bundle is
     bound to its own incarnation. What one runtime renders, the other one does not.
     """
-    for publisher, reader in zip(replica.workers, replica.interactive, strict=True):
+    for publisher, reader in zip(replica.workers, replica.interactive, strict=bool(replica.interactive)):
         kept, read = actor_of(publisher).state, actor_of(reader).state
         for state in (kept, read):
             assert not state.peers.keys() & state.collections.keys()
