@@ -23,6 +23,7 @@ from .definitions import GC_FREEZE as GC_FREEZE
 from .definitions import GC_THRESHOLD as GC_THRESHOLD
 from .definitions import IDLE_SECONDS as IDLE_SECONDS
 from .definitions import IDLE_SLICE as IDLE_SLICE
+from .definitions import INTERACTIVE_STEP_ROWS as INTERACTIVE_STEP_ROWS
 from .definitions import INTROSPECTION_PATIENCE as INTROSPECTION_PATIENCE
 from .definitions import MAINTENANCE_NICENESS as MAINTENANCE_NICENESS
 from .definitions import MAX_RESULT_SIZE as MAX_RESULT_SIZE

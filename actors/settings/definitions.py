@@ -58,6 +58,13 @@ IDLE_SECONDS = Config(
     "worker_idle_seconds", 0.05, Scope.REPLICA, seconds, "seconds without work after which a worker tidies up"
 )
 IDLE_SLICE = Config("worker_idle_slice", 1 << 14, Scope.REPLICA, count, "rows that an idle worker merges at a time")
+INTERACTIVE_STEP_ROWS = Config(
+    "interactive_step_rows",
+    1 << 14,
+    Scope.REPLICA,
+    count,
+    "rows of work that the interactive runtime does on a dataflow at a time; no lookup waits longer than for that",
+)
 INTROSPECTION_PATIENCE = Config(
     "introspection_patience_seconds",
     0.01,
@@ -130,6 +137,7 @@ CONFIGS: tuple[Config[Any], ...] = (
     TURN_STEPS,
     IDLE_SECONDS,
     IDLE_SLICE,
+    INTERACTIVE_STEP_ROWS,
     INTROSPECTION_PATIENCE,
     SWITCH_INTERVAL,
     GC_THRESHOLD,

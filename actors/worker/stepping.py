@@ -7,10 +7,11 @@ from collections import deque
 from ...messages.frontiers import less_equal
 from ...messages.ids import GlobalId
 from ..dispatch.services import Clock
-from ..settings import IDLE_SLICE, TURN_SECONDS, TURN_STEPS
+from ..settings import IDLE_SLICE, INTERACTIVE_STEP_ROWS, TURN_SECONDS, TURN_STEPS
 from .link import Link
 from .messages import Exchanged
 from .peeks import Peeks
+from .placement import Placement
 from .state import Collection, ComputeState, RunningDataflow
 
 
@@ -18,8 +19,9 @@ class Stepping:
     """Gives dataflows that have work their turns.
 
     A turn runs operators to completion, one after the other, until time is up; then whatever else the worker was sent
-    comes first. A dataflow that came to rest is *settled*: its sinks take what it produced, its frontiers are
-    reported, and the peeks that waited for it are looked at again.
+    comes first. On the interactive runtime an operator that has much to do stops in the middle. A dataflow that came to
+    rest is *settled*: its sinks take what it produced, its frontiers are reported, and the peeks that waited for it are
+    looked at again.
     """
 
     def __init__(self, state: ComputeState, link: Link, peeks: Peeks, clock: Clock) -> None:
@@ -68,12 +70,14 @@ class Stepping:
         ready, state = self._state.ready, self._state
         if not ready:
             return
+        # Whoever maintains gains nothing by stopping in the middle; whoever answers reads must not be long.
+        fuel = state.settings.get(INTERACTIVE_STEP_ROWS) if state.placement is Placement.INTERACTIVE else None
         clock = self._clock
         now = clock.now()
         end = now + state.settings.get(TURN_SECONDS)
         for _ in range(state.settings.get(TURN_STEPS)):
             running = ready[0]
-            progressed = running.dataflow.step()
+            progressed = running.dataflow.step(fuel)
             if running.dataflow.outbox:
                 self._send(running)
             if not progressed:

@@ -24,6 +24,7 @@ from pillion.actors.worker.state import ComputeState
 from pillion.actors.worker.worker import Worker
 from pillion.dataflow.arrangements.publication import Publication
 from pillion.dataflow.arrangements.trace import Trace
+from pillion.dataflow.plans.lower import lower
 from pillion.messages.commands import (
     AllowCompaction,
     AllowWrites,
@@ -37,12 +38,14 @@ from pillion.messages.commands import (
     Schedule,
     UpdateConfiguration,
 )
-from pillion.messages.dataflows import IndexExport, IndexImport
+from pillion.messages.dataflows import BuildDesc, IndexExport, IndexImport, RelationDataflow
 from pillion.messages.frontiers import Timestamp
 from pillion.messages.ids import GlobalId
+from pillion.messages.plans import MapFilterProject
+from pillion.messages.relations import Get, Join, Project, Relation
 from pillion.messages.responses import Canceled, Frontiers, PeekError, PeekResponse, Response, Rows, Status
 from pillion.messages.scalars import CallUser, ColumnRef, UserFunction
-from pillion.messages.types import ColumnType, SqlType
+from pillion.messages.types import ColumnType, Field, Schema, SqlType
 from tests.actor.two_runtimes import (
     AGAIN,
     INDEX,
@@ -50,6 +53,7 @@ from tests.actor.two_runtimes import (
     OTHER_KEY,
     OTHER_SHARD,
     READ,
+    SCHEMA,
     SHARED,
     SOURCE,
     TwoRuntimes,
@@ -368,6 +372,37 @@ def test_readers_go_on_when_the_index_is_dropped_and_its_memory_goes_with_them(t
         assert not state.dataflows
         assert not state.bundles
         assert not state.published
+
+
+def self_join(as_of: Timestamp) -> CreateDataflow:
+    """Every pair of rows with equal values."""
+    index = IndexImport(SHARED, SOURCE, OTHER_KEY, SCHEMA)
+    relation: Relation = Join((Get(SOURCE), Get(SOURCE)), ((ColumnRef(1), ColumnRef(3)),))
+    schema = Schema(tuple(Field(name, SqlType.BIGINT, False) for name in "abcd"))
+    description = RelationDataflow(
+        debug_name="pairs",
+        source_imports=(),
+        index_imports=(),
+        objects_to_build=(BuildDesc(GlobalId("t", 90), Project(relation, (0, 1, 2, 3)), schema),),
+        index_exports=(IndexExport(READ, GlobalId("t", 90), KEY),),
+        sink_exports=(),
+        as_of=as_of,
+        until=as_of + 1,
+    )
+    return CreateDataflow(lower(description.classified(), (index,)))
+
+
+def test_a_lookup_overtakes_a_dataflow_that_has_much_to_do(two: TwoRuntimes) -> None:
+    """Sixteen thousand pairs, a thousand at a time."""
+    two.write(0, *[(key, 0) for key in range(128)])
+    two.start(maintained(), maintained(IndexExport(SHARED, SOURCE, OTHER_KEY)))
+    two.send(UpdateConfiguration((("interactive_step_rows", 1000), ("worker_turn_steps", 1))))
+    two.send(self_join(0))
+    count = Peek("pairs", IndexTarget(READ), 0, SCHEMA, map_filter_project=MapFilterProject(4, projection=(0, 1)))
+    responses = two.send(Schedule(READ), count, peek(0, "lookup", keys=(5,)))
+    uuids = [getattr(response, "uuid", None) for response in responses]
+    assert uuids.index("lookup") < uuids.index("pairs")
+    assert len(rows_in(answered(responses, "pairs"))) == 128 * 128
 
 
 # --- Standing holds ---
