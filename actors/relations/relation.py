@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from ...messages.relations import Distinct, Filter, Map, Project, TopK
 from ...messages.relations import Relation as Algebra
@@ -182,8 +182,8 @@ class Relation:
         ``by``: names or expressions. ``per``: the columns that make a group. Rows that ``by`` leaves equal are ordered
         by all their columns, so the result is always determined. NULLs come last unless ``nulls_first``.
         """
-        check_count("top", "n", n)
-        check_count("top", "offset", offset)
+        n = checked_count("top", "n", n)
+        offset = checked_count("top", "offset", offset)
         groups = [per] if isinstance(per, str) else list(per)
         group_by = tuple(position_of(name, self._schema, "top per") for name in groups)
         orders, scalars = order_columns(self._schema, by, descending, nulls_first, "top")
@@ -327,13 +327,20 @@ def conjuncts(node: Node) -> Iterable[Node]:
         yield node
 
 
-def check_count(where: str, parameter: str, given: int | None) -> None:
-    """Check a number of rows.
+_MOST_ROWS = 2**63 - 1
+"""No collection has more, and messages carry no larger number."""
+
+C = TypeVar("C", int, int | None)
+
+
+def checked_count(where: str, parameter: str, given: C) -> C:
+    """A number of rows; one that is larger than any collection stands for that of the largest.
 
     Raises:
         RelationError: it is no whole number from 0 on.
     """
     if given is None:
-        return
+        return given
     if not isinstance(given, int) or isinstance(given, bool) or given < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise RelationError(f"{where}: {parameter} is a whole number from 0 on, and {given!r} was given")
+    return min(given, _MOST_ROWS)

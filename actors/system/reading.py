@@ -12,7 +12,7 @@ from ...messages.types import Schema
 from ..errors import WrongArgument
 from ..relations.binding import position_of
 from ..relations.errors import RelationError, suggestion
-from ..relations.relation import check_count
+from ..relations.relation import checked_count
 from ..requests import Isolation
 from .arguments import check_time, checked_seconds
 
@@ -60,8 +60,8 @@ def finishing(
     """
     if not order_by and limit is None and not offset:
         return _EVERYTHING
-    check_count(where, "limit", limit)
-    check_count(where, "offset", offset)
+    limit = checked_count(where, "limit", limit)
+    offset = checked_count(where, "offset", offset)
     if not isinstance(order_by, str | Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise RelationError(f"{where}: order_by takes names of result columns, and {order_by!r} was given")
     names = [order_by] if isinstance(order_by, str) else list(order_by)

@@ -50,6 +50,7 @@ from ..settings import ENABLE_COMPUTE_INTERACTIVE_RUNTIME
 from . import handles
 from .arguments import check_name, check_no_repetition, check_time, checked_settings, read_policy, table_key
 from .connection import Connection
+from .distance import check_remote
 from .explanation import show_explained
 from .index import Index
 from .ingest import Ingest
@@ -63,7 +64,6 @@ from .subscription import Subscription
 from .table import Table
 from .table_schema import schema_and_data
 from .transaction import Transaction, commit_one
-from .trust import check_trust
 from .view import IntrospectionRelation, MaterializedView, View
 from .wiring import REPLICA, start
 
@@ -124,9 +124,7 @@ class ActorSystem:
         if line is not None and dispatcher is not None:
             raise WrongArgument("a replica in another process needs threads here: leave out dispatcher")
         self._running = start(workers, dispatcher, updates, interactive=wanted, line=line)
-        self._connection = Connection(
-            self._running.dispatcher, self._running.controller, self._running.metrics.lookups
-        )
+        self._connection = Connection(self._running.dispatcher, self._running.controller, self._running.metrics.lookups)
         self.introspection = Introspection(self._introspection_relations)
         """What the system says about itself: ``system.introspection.frontiers`` is a relation."""
 
@@ -287,7 +285,7 @@ class ActorSystem:
         bound = [bind(as_column(column).node, scope) for column in columns]
         scalars = tuple(part.scalar for part in bound)
         check_no_repetition([part.shown for part in bound], f"create_index {called!r}")
-        check_trust(self._running.line, scalars)
+        check_remote(self._running.line, scalars)
         policy = read_policy(history)
         id: GlobalId = self._connection.ask(
             lambda reply: CreateIndex(name=called, on=source.id, key=scalars, policy=policy, wait=wait, reply=reply)
@@ -489,4 +487,4 @@ class ActorSystem:
             raise RelationError(f"{where} takes a relation, and {kind_of(relation)} was given{hint}")
         if relation.origin is not None and relation.origin is not self:
             raise RelationError(f"{where}: the relation belongs to another system")
-        check_trust(self._running.line, relation.algebra)
+        check_remote(self._running.line, relation.algebra)

@@ -12,6 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from ...dataflow.arrangements.updates import Chunk
+from ...messages.commands import Command
 from ...messages.encoding import decode, encode
 from ...messages.ids import GlobalId
 from ...messages.responses import PeekError, PeekResponse, Response
@@ -38,6 +39,19 @@ from .wire import (
     SnapshotForm,
     Up,
 )
+
+
+def encode_command(command: Command, limit: int) -> bytes:
+    """The bytes of a command, of which the replica will understand every one.
+
+    Raises:
+        EncodeError, DecodeError: it holds something that no command can carry.
+        FrameError: it is larger than ``limit``.
+    """
+    payload = _checked(encode(command), limit)
+    decode(payload, Command)
+    return payload
+
 
 ToWorker = ShardSnapshot | SnapshotRefused | ShardChanges | ShardRead | Appended | UpperMismatch
 
@@ -72,10 +86,12 @@ class Append(msgspec.Struct, frozen=True, eq=False):
 
 
 def encode_down(limit: int) -> Callable[[Any], bytes]:
-    """What makes bytes of commands and of :class:`ForWorker`, none longer than ``limit``: where that can be told the
-    receiver instead, it is, else ``FrameError`` is raised."""
+    """What makes bytes of what goes down, and leaves bytes as they are. None are longer than ``limit``: where that can
+    be told the receiver instead, it is, else ``FrameError`` is raised."""
 
     def encoded(message: Any) -> bytes:
+        if isinstance(message, bytes):
+            return message
         form = _down_form(message.worker, message.message) if isinstance(message, ForWorker) else message
         payload = encode(form)
         if len(payload) > limit and isinstance(form, SnapshotForm):
@@ -185,9 +201,17 @@ def _within(response: Response, limit: int) -> Response:
     return response if size <= limit else PeekResponse(response.uuid, PeekError(_too_long(size, limit)))
 
 
+def check_size(size: int, limit: int) -> None:
+    """
+    Raises:
+        FrameError: so many bytes are more than a message may have.
+    """
+    if size > limit:
+        raise FrameError(_too_long(size, limit))
+
+
 def _checked(payload: bytes, limit: int) -> bytes:
-    if len(payload) > limit:
-        raise FrameError(_too_long(len(payload), limit))
+    check_size(len(payload), limit)
     return payload
 
 

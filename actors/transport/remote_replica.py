@@ -29,6 +29,7 @@ from ...messages.commands import (
     UpdateConfiguration,
 )
 from ...messages.errors import PillionError
+from ...messages.responses import PeekError, PeekResponse
 from ..controller.messages import Connect, FromReplica, ReplicaLost, ReplicaUnavailable
 from ..dispatch.base import SystemActor
 from ..dispatch.oneshot import OneShot
@@ -46,7 +47,8 @@ from ..storage.messages import (
     UpperMismatch,
 )
 from ..worker.messages import Barrier
-from .codec import Append, ForWorker, ToWorker
+from ..worker.refusals import refusal
+from .codec import Append, ForWorker, ToWorker, encode_command
 from .columns import weight_of
 from .connection import Channel
 from .errors import ConnectionEnded, TransportError
@@ -190,8 +192,23 @@ class RemoteReplica(SystemActor):
         self.command(command)
 
     def command(self, command: Command) -> None:
-        if self._link is not None and self._speaking:
-            self._link.connection.send(command)
+        if self._link is None or not self._speaking:
+            return
+        try:
+            payload = encode_command(command, self._link.replica.message_limit)
+        except PillionError as error:
+            # Refused alone, as a worker would; sent, it would break the connection, now and every time again.
+            self._refuse(command, error)
+            return
+        self._link.connection.send(payload, len(payload))
+
+    def _refuse(self, command: Command, error: PillionError) -> None:
+        assert self._controller is not None, "commands come from one that connected"
+        if isinstance(command, Peek):
+            refused = PeekResponse(command.uuid, PeekError(str(error)))
+        else:
+            refused = refusal(type(command).__name__, str(error))
+        self._controller.tell(FromReplica(self._replica, self._nonce, (refused,)))
 
     def barrier(self, message: Barrier) -> None:
         self._ask(message.reply, BarrierForm)

@@ -24,7 +24,7 @@ from pillion.actors.storage.messages import (
     UnsubscribeShard,
 )
 from pillion.actors.testing.probe import Probe
-from pillion.actors.transport.codec import Append, ForWorker
+from pillion.actors.transport.codec import Append, ForWorker, decode_down
 from pillion.actors.transport.errors import ConnectionEnded, TransportError, Unreachable
 from pillion.actors.transport.opening import Link
 from pillion.actors.transport.remote_replica import AskCounters, LostReplica, RemoteReplica
@@ -46,9 +46,18 @@ from pillion.actors.transport.wire import (
 )
 from pillion.actors.worker.messages import Barrier
 from pillion.dataflow.arrangements.updates import Chunk
-from pillion.messages.commands import AllowCompaction, Hello, InitializationComplete, Schedule
+from pillion.messages.commands import (
+    AllowCompaction,
+    Finishing,
+    Hello,
+    IndexTarget,
+    InitializationComplete,
+    Peek,
+    Schedule,
+)
 from pillion.messages.ids import GlobalId
-from pillion.messages.responses import Frontiers
+from pillion.messages.responses import Frontiers, PeekError, PeekResponse, Status
+from pillion.messages.types import Schema
 
 SHARD = GlobalId("u", 1)
 BACKOFF = Backoff(first=1.0, longest=8.0, stable=10.0, many=3)
@@ -67,7 +76,7 @@ class Wire:
         self.received, self.ended = received, ended
 
     def send(self, message: Any, weight: int = 0) -> None:
-        self.sent.append(message)
+        self.sent.append(decode_down(message) if isinstance(message, bytes) else message)
 
     def end(self, reason: TransportError) -> None:
         self.end_reason = reason
@@ -103,7 +112,7 @@ class Exchange:
 
 def link() -> tuple[Link, Wire]:
     wire = Wire()
-    return Link(wire, Opened(1, False, False, 1, 1)), wire  # type: ignore[arg-type]
+    return Link(wire, Opened(1, False, False, 1, 1000)), wire  # type: ignore[arg-type]
 
 
 class System:
@@ -207,6 +216,32 @@ def test_barriers_and_counters_are_answered_by_the_other_side(system: System) ->
     system.arrive(Counters(2, {"peers": 3}), BarrierReachedForm(1), BarrierReachedForm(7))
     assert barrier.is_set
     assert counters.get() == {"peers": 3}
+
+
+@pytest.mark.parametrize(
+    ("finishing", "nonce", "problem"),
+    [
+        (Finishing(limit=2**64), "", "can't serialize ints"),
+        (Finishing(limit=2**63), "", "limit"),
+        (Finishing(), "x" * 1000, "do not fit into a message between processes, which has 1000 at most"),
+    ],
+    ids=["no integer", "too large a number", "too long"],
+)
+def test_a_command_that_does_not_travel_is_refused_alone(
+    system: System, finishing: Finishing, nonce: str, problem: str
+) -> None:
+    system.wire.take()
+    peek = Peek(f"uuid{nonce}", IndexTarget(SHARD), 3, Schema(()), finishing=finishing)
+    system.tell(peek, Schedule(SHARD))
+    assert system.wire.take() == [Schedule(SHARD)]
+    (refused,) = system.controller.expect(FromReplica, nonce="n1").responses
+    assert isinstance(refused, PeekResponse)
+    assert isinstance(refused.result, PeekError)
+    assert problem in refused.result.message
+    system.tell(AllowCompaction(SHARD, 2**64))
+    (status,) = system.controller.expect(FromReplica).responses
+    assert isinstance(status, Status)
+    assert status.details["command"] == "AllowCompaction"
 
 
 # --- Connections that break -----------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from pillion.actors import ActorSystem, ReplicaDown, WrongArgument, count, sum, udf
+from pillion.actors import ActorSystem, CollectionError, ReplicaDown, WrongArgument, count, sum, udf, values
 from pillion.actors.clusterd.process import ready_address
 from pillion.actors.scripts.parse import parse_script
 from pillion.actors.scripts.runner import run_script
 from pillion.actors.transport.address import Address, connect, parse_address
-from pillion.actors.transport.errors import Unreachable, WrongSecret
+from pillion.actors.transport.errors import TransportError, Unreachable, WrongSecret
 from pillion.actors.transport.frames import frame
 from pillion.actors.transport.handshake import greet_server
 from pillion.actors.transport.line import ListeningReplica
@@ -200,6 +200,23 @@ def test_python_functions_need_trust(start: Callable[..., Clusterd]) -> None:
         orders = system["orders"]
         rows = system.query(orders.select(twice=twice("amount"))).rows()  # type: ignore[union-attr]
         assert sorted(rows) == [(1.0,), (2.0,), (4.0,), (19.0,)]
+
+
+def test_messages_that_are_too_large_are_errors(start: Callable[..., Clusterd]) -> None:
+    with start("127.0.0.1:0", "--max-message-size", "65536").system() as system:
+        fill(system)
+        large = system.create_table("large", {"text": str})
+        large.insert([(f"{number}" * 500,) for number in range(100)])
+        with pytest.raises(CollectionError, match="do not fit into a message between processes, which has 65536"):
+            system.query(large)
+        with pytest.raises(CollectionError, match="do not fit into a message"):
+            system.query(large.distinct())
+        with pytest.raises(TransportError, match="do not fit into a message"):
+            system.query(values({"text": str}, [("x" * 1000,) for _ in range(100)]))
+        # What is larger than any table is nothing to be refused.
+        assert len(system.query(system["orders"], limit=10**30).rows()) == 4  # type: ignore[arg-type]
+        assert len(system.query(system["orders"].top(10**30, by="id")).rows()) == 4  # type: ignore[union-attr]
+        assert north(system) == [("north", 10.0, 2)]
 
 
 # --- Those who have no business there -------------------------------------------------------------------------------
