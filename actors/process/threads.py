@@ -1,16 +1,19 @@
 """Where and how eagerly the operating system runs the threads of workers.
 
-A thread can be moved by its number from any other one. What is set here ends with the thread, so there is nothing to
-restore: the threads are the system's own.
+Linux knows a thread by a number, by which any other one can move it; elsewhere nothing happens here. What is set ends
+with the thread, so there is nothing to restore: the threads are the system's own.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Callable, Sequence
 
 from ..settings import CORE_AFFINITY, MAINTENANCE_NICENESS, Settings
 from ..worker.placement import Placement
+
+_IS_LINUX = platform.system() == "Linux"
 
 
 def core_of(placement: Placement, worker: int, workers: int, cores: Sequence[int]) -> int | None:
@@ -32,13 +35,21 @@ class WorkerThread:
     """
 
     def __init__(self, thread: int | None, log: Callable[[str], object]) -> None:
-        self._thread = thread
+        # Elsewhere, such a number may be that of another process.
+        self._thread = thread if _IS_LINUX else None
         self._log = log
-        self._cores = () if thread is None else _cores(thread)
+        self._cores: tuple[int, ...] = ()
         """Those on which it may run, unless told otherwise."""
         self._core: int | None = None
-        self._least = self._niceness = 0 if thread is None else _niceness(thread)
+        self._least = self._niceness = 0
         """What the process was started with, and what it is now."""
+        if self._thread is not None:
+            try:
+                self._cores = tuple(sorted(os.sched_getaffinity(self._thread)))
+                self._least = self._niceness = os.getpriority(os.PRIO_PROCESS, self._thread)
+            except OSError as error:
+                log(f"the thread stays as it is, because the system does not say how that is: {error}")
+                self._thread = None
 
     def settle(self, placement: Placement, worker: int, workers: int, settings: Settings) -> None:
         """Do what the settings say, for worker ``worker`` of ``workers`` in a runtime."""
@@ -60,18 +71,10 @@ class WorkerThread:
     def be_nice(self, niceness: int) -> None:
         """Let others go first, at least as much as the process does. To go back takes a privilege that few have."""
         niceness = max(niceness, self._least)
-        if self._thread is not None and niceness != self._niceness and hasattr(os, "setpriority"):
+        if self._thread is not None and niceness != self._niceness:
             try:
                 os.setpriority(os.PRIO_PROCESS, self._thread, niceness)
             except OSError as error:
                 self._log(f"the thread keeps its nice value {self._niceness} instead of {niceness}: {error}")
             else:
                 self._niceness = niceness
-
-
-def _cores(thread: int) -> tuple[int, ...]:
-    return tuple(sorted(os.sched_getaffinity(thread))) if hasattr(os, "sched_getaffinity") else ()
-
-
-def _niceness(thread: int) -> int:
-    return os.getpriority(os.PRIO_PROCESS, thread) if hasattr(os, "getpriority") else 0

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pillion.actors.process import threads
 from pillion.actors.process.threads import WorkerThread, core_of
 from pillion.actors.worker.placement import Placement
 
@@ -90,6 +91,29 @@ def test_what_the_system_does_not_allow_is_said(other: Other, monkeypatch: pytes
         "the thread keeps its nice value 0 instead of 5: not you",
         "the thread stays on the cores that it has: not you",
     ]
+
+
+def test_where_the_system_says_nothing_nothing_is_done(other: Other, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise PermissionError("not you")
+
+    monkeypatch.setattr(os, "getpriority", refuse)
+    said: list[str] = []
+    thread = WorkerThread(other.number, said.append)
+    thread.pin(Placement.MAINTENANCE, 0, 1, True)
+    thread.be_nice(5)
+    assert said == ["the thread stays as it is, because the system does not say how that is: not you"]
+    assert os.sched_getaffinity(other.number) == os.sched_getaffinity(0)
+
+
+def test_elsewhere_than_on_linux_nothing_happens(other: Other, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_IS_LINUX", False)
+    own = os.getpriority(os.PRIO_PROCESS, other.number)
+    thread = WorkerThread(other.number, pytest.fail)
+    thread.be_nice(own + 5)
+    thread.pin(Placement.MAINTENANCE, 0, 1, True)
+    assert os.getpriority(os.PRIO_PROCESS, other.number) == own
+    assert os.sched_getaffinity(other.number) == os.sched_getaffinity(0)
 
 
 def test_without_a_thread_of_its_own_nothing_happens() -> None:
