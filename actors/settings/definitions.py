@@ -67,7 +67,7 @@ INTERACTIVE_STEP_ROWS = Config(
 )
 INTROSPECTION_PATIENCE = Config(
     "introspection_patience_seconds",
-    0.01,
+    0.002,
     Scope.REPLICA,
     seconds,
     "seconds that a read of introspection waits for a maintenance runtime that is busy; then it is answered with what "

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...messages.dataflows import BuildDesc, IndexImport, MaterializedView, RelationDataflow, RenderDataflow
+from ...messages.dataflows import (
+    BuildDesc,
+    DataflowClass,
+    IndexImport,
+    MaterializedView,
+    RelationDataflow,
+    RenderDataflow,
+)
 from ...messages.errors import ExpressionError
 from ...messages.frontiers import less_equal, show_frontier
 from ...messages.ids import GlobalId
@@ -79,6 +86,11 @@ class _Validation:
             _check_key(export.id, export.key, export.on, self._exported(export.id, export.on))
         for sink in dataflow.sink_exports:
             self._exported(sink.id, sink.on)
+        if dataflow.dataflow_class is DataflowClass.ONE_SHOT_READ:
+            # Peeks find it by that: they go to the runtime that renders such dataflows.
+            for id in dataflow.export_ids:
+                if not id.is_transient:
+                    raise DescriptionError(id, "it is not transient, and nothing of a one-shot read outlives it")
         shards = [s.connection.shard for s in dataflow.sink_exports if isinstance(s.connection, MaterializedView)]
         _check_once(shards, "two materialized views write it; a shard has one writer")
 

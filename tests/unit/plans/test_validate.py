@@ -12,6 +12,7 @@ from pillion.dataflow.plans.lower import lower
 from pillion.dataflow.plans.validate import validate
 from pillion.messages.dataflows import (
     BuildDesc,
+    DataflowClass,
     IndexExport,
     IndexImport,
     MaterializedView,
@@ -83,6 +84,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"sink_exports": (*VALID.sink_exports, SinkExport(gid("u10"), gid("u4"), MaterializedView(gid("u8"))))},
         "u8: two materialized views write it",
     ),
+    "one-shot": ({"dataflow_class": DataflowClass.ONE_SHOT_READ}, "u5: it is not transient"),
     "until": ({"until": 2}, r"as_of 3 is after until \[2\]"),
     "up_to": (
         {"sink_exports": (SinkExport(gid("u7"), gid("u4"), Subscribe(), up_to=2),)},
