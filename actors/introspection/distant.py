@@ -36,7 +36,10 @@ class DistantIntrospection:
 
     def read(self, id: GlobalId, time: Timestamp) -> None:
         """Somebody is about to read a relation at a time."""
-        bundle = self._state.peers[id].bundle
+        peer = self._state.peers.get(id)
+        if peer is None:
+            return  # It was dropped: the reader hears that.
+        bundle = peer.bundle
         assert bundle is not None, "the interactive runtime reads every introspection relation"
         bundle.arrangement.refresh()
         if is_sealed(bundle.arrangement.upper, time):

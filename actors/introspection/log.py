@@ -97,6 +97,8 @@ class Introspection:
 
     def advance(self, time: Timestamp) -> None:
         """Seal every relation through ``time``."""
+        # Those that were dropped and are read no more are not kept.
+        self._logs = [log for log in self._logs if log.running.number in self._state.dataflows]
         for log in self._logs:
             if time >= log.upper:
                 # Before anybody can see the record: an age that is a moment too short misleads nobody who still waits.
@@ -108,7 +110,7 @@ class Introspection:
         """The worker will not listen for a while: readers elsewhere get the state as it is before that."""
         now = self._now()
         if self._logs and self._state.placement is Placement.MAINTENANCE and now >= self._not_before:
-            self.advance(max(log.upper for log in self._logs))
+            self.advance(max([log.upper for log in self._logs]))
             spent = self._now() - now
             self._not_before = now + max(_INTERVAL, _SHARE * spent)
 

@@ -661,6 +661,13 @@ def test_queries_of_introspection_do_not_wait_long_either(logged: TwoRuntimes) -
     assert exports_in(logged.send(msgspec.structs.replace(ask, timestamp=5))) == ["u2"]
 
 
+def test_an_introspection_relation_that_was_dropped_is_an_error(logged: TwoRuntimes) -> None:
+    logged.send(introspect(0))
+    result = answered(logged.send(AllowCompaction(LOG, None), introspect(1)))
+    assert isinstance(result, PeekError)
+    assert "s70" in result.message
+
+
 @pytest.mark.parametrize("routing", ["interactive", "hinted"])
 def test_introspection_is_routed_where_nobody_waits(logged: TwoRuntimes, routing: str) -> None:
     logged.send(UpdateConfiguration((("peek_routing", routing),)))

@@ -639,6 +639,17 @@ def logging(bench: Bench, relation: IntrospectionRelation) -> None:
     bench.send(CreateInstance(InstanceConfig(logging=(LoggingIndex(relation.name, LOG),))))
 
 
+def test_an_introspection_relation_that_was_dropped_is_an_error_and_the_others_go_on(bench: Bench) -> None:
+    frontiers_log = GlobalId("s", 71)
+    both = (LoggingIndex(DATAFLOWS.name, LOG), LoggingIndex(FRONTIERS.name, frontiers_log))
+    bench.send(CreateInstance(InstanceConfig(logging=both)), Peek("p", IndexTarget(LOG), 0, DATAFLOWS.schema))
+    gone = Peek("gone", IndexTarget(LOG), 3, DATAFLOWS.schema)
+    left = Peek("left", IndexTarget(frontiers_log), 3, FRONTIERS.schema)
+    responses = bench.send(AllowCompaction(LOG, None), gone, left)
+    assert isinstance(answered(responses, "gone"), PeekError)
+    assert isinstance(answered(responses, "left"), Rows)
+
+
 def test_arrangement_sizes(bench: Bench) -> None:
     logging(bench, ARRANGEMENT_SIZES)
     bench.running_index((1, "a"), (2, "b"))
