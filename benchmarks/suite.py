@@ -99,6 +99,26 @@ def breakdown() -> Benchmark:
     )
 
 
+def isolation() -> Benchmark:
+    return _both_modes("isolation", {"seconds": 60, "idle_reads": 5000})
+
+
+def introspection() -> Benchmark:
+    return _both_modes("introspection", {"seconds": 40})
+
+
+def expensive_peeks() -> Benchmark:
+    return _both_modes("expensive_peeks", {"reads": 3000})
+
+
+def publication() -> Benchmark:
+    return _both_modes("publication", {}, expected=lambda _: inputs.expected([inputs.orders(inputs.ORDERS)]))
+
+
+def view_freshness() -> Benchmark:
+    return _both_modes("view_freshness", {"ticks": 1500})
+
+
 BENCHMARKS: Mapping[str, Callable[[], Benchmark]] = {
     "hydration": hydration,
     "freshness": freshness,
@@ -106,7 +126,23 @@ BENCHMARKS: Mapping[str, Callable[[], Benchmark]] = {
     "point-read": point_read,
     "messages": messages,
     "breakdown": breakdown,
+    "isolation": isolation,
+    "introspection": introspection,
+    "expensive-peeks": expensive_peeks,
+    "publication": publication,
+    "view-freshness": view_freshness,
 }
+
+
+def _both_modes(
+    workload: str, options: Options, expected: Callable[[Options], inputs.Regions] | None = None
+) -> Benchmark:
+    """A workload of one system with one runtime, and with two."""
+    arms = tuple(
+        Arm(name, "pillion_runtimes", options | {"interactive": interactive})
+        for name, interactive in (("Pillion, solo", False), ("Pillion, two runtimes", True))
+    )
+    return Benchmark(workload.replace("_", "-"), workload, arms, expected=expected)
 
 
 def _sizes(rows: int) -> dict[str, object]:

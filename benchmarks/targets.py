@@ -20,11 +20,13 @@ class Target:
     denominator: tuple[str, str]
     at_least: float | None = None
     at_most: float | None = None
+    percentile: str | None = None
+    """Which percentile of both sides is compared, such as ``p99``; None: the medians."""
 
     def ratio(self, figures: Iterable[Figure]) -> float | None:
         """The measured ratio, or None when a figure is missing."""
         figures = list(figures)
-        numerator, denominator = (_best(figures, *side) for side in (self.numerator, self.denominator))
+        numerator, denominator = (_best(figures, *side, self.percentile) for side in (self.numerator, self.denominator))
         return None if numerator is None or denominator is None else numerator / denominator
 
     def is_met(self, ratio: float) -> bool:
@@ -37,6 +39,8 @@ class Target:
 
 CSV, MEMORY = "hydration from CSV", "hydration from memory"
 BATCH, SINGLE, READ = "tick of 1,000", "tick of 1", "point read"
+DIRECT = "direct lookup"
+SOLO, TWO = "Pillion, solo", "Pillion, two runtimes"
 WHOLE = f"{SINGLE}, whole result"
 
 TARGETS = (
@@ -73,7 +77,75 @@ TARGETS = (
         ("Pillion, 1 worker, 10,000 rows", SINGLE),
         at_most=1.75,
     ),
-    Target("point-read", "DuckDB's point query over ours", ("DuckDB", READ), ("Pillion", READ), at_least=1),
+    Target(
+        "point-read",
+        "DuckDB's point query over ours, through the actors",
+        ("DuckDB", READ),
+        ("Pillion", READ),
+        at_least=1,
+    ),
+    Target(
+        "point-read", "DuckDB's point query over our direct lookup", ("DuckDB", READ), ("Pillion", DIRECT), at_least=10
+    ),
+    Target(
+        "isolation",
+        "p99 of reads under churn: solo over two runtimes",
+        (SOLO, "sealed, under churn"),
+        (TWO, "sealed, under churn"),
+        at_least=37,
+        percentile="p99",
+    ),
+    Target(
+        "isolation",
+        "p99 of reads with two runtimes: under churn over idle",
+        (TWO, "sealed, under churn"),
+        (TWO, "sealed, idle"),
+        at_most=3,
+        percentile="p99",
+    ),
+    Target(
+        "introspection",
+        "introspection under churn: solo over two runtimes",
+        (SOLO, "under churn"),
+        (TWO, "under churn"),
+        at_least=100,
+    ),
+    Target(
+        "expensive-peeks",
+        "p99 of point reads with two runtimes: behind full scans over idle",
+        (TWO, "behind scans"),
+        (TWO, "idle"),
+        at_most=3,
+        percentile="p99",
+    ),
+    Target(
+        "publication",
+        "hydration with nobody reading: two runtimes over solo",
+        (TWO, "hydration"),
+        (SOLO, "hydration"),
+        at_most=1.03,
+    ),
+    Target(
+        "publication",
+        "memory with nobody reading: two runtimes over solo",
+        (TWO, "resident memory"),
+        (SOLO, "resident memory"),
+        at_most=1.02,
+    ),
+    Target(
+        "publication",
+        "memory with 200 idle indexes: two runtimes over solo",
+        (TWO, "resident memory with 200 idle indexes"),
+        (SOLO, "resident memory with 200 idle indexes"),
+        at_most=1.02,
+    ),
+    Target(
+        "view-freshness",
+        "ticks with two runtimes: beside one-shot joins over idle",
+        (TWO, "beside one-shot joins"),
+        (TWO, "idle"),
+        at_most=2,
+    ),
     Target("messages", "our tells per second over pykka's", ("Pillion", "tell"), ("stock pykka", "tell"), at_least=5),
     Target("messages", "pykka's time of an ask over ours", ("stock pykka", "ask"), ("Pillion", "ask"), at_least=1),
 )
@@ -90,10 +162,13 @@ def judged(runs: Mapping[str, Run]) -> list[tuple[Target, float]]:
     return found
 
 
-def _best(figures: list[Figure], arm: str, quantity: str) -> float | None:
-    """The best value among the arms whose name starts with ``arm``: the least time, the greatest rate."""
+def _best(figures: list[Figure], arm: str, quantity: str, percentile: str | None) -> float | None:
+    """The best value among the arms whose name starts with ``arm``: the least time, the greatest rate; or a percentile,
+    where there are enough samples for it."""
     found = [figure for figure in figures if figure.arm.startswith(arm) and figure.quantity == quantity]
     if not found:
         return None
+    if percentile is not None:
+        return min([f.percentiles[percentile] for f in found if percentile in f.percentiles], default=None)
     values = [figure.value for figure in found]
     return max(values) if found[0].unit == "1/s" else min(values)

@@ -1,6 +1,6 @@
 """Where the time of a tick of one order goes: the processor time of each actor's handler, and the rest.
 
-The rest is threads waking each other and waiting for the interpreter lock. Measuring costs some microseconds for each
+The rest is what runs outside of handlers: the application's own part, and passing messages on. Measuring costs some microseconds for each
 message, so the whole is a little more than an unmeasured tick takes.
 """
 
@@ -70,5 +70,5 @@ def _measured(handler: Handler, what: str, spent: defaultdict[str, float]) -> Ha
 def _add(samples: defaultdict[str, list[float]], spent: dict[str, float], whole: float) -> None:
     for what, seconds in spent.items():
         samples[what].append(seconds)
-    samples["the rest: waking threads, waiting for the interpreter"].append(whole - sum(spent.values()))
+    samples["the rest"].append(whole - sum(spent.values()))
     samples["the whole tick"].append(whole)

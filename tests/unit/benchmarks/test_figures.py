@@ -48,6 +48,17 @@ def test_a_target_is_held_against_the_best_arm_of_each_side() -> None:
     assert Target("b", "nothing measured", ("SQLite", "q"), ("Pillion", "q"), at_least=1).ratio(figures) is None
 
 
+def test_a_target_on_a_percentile_needs_the_samples_for_it() -> None:
+    many = [
+        summarize("b", "q", arm, "s", [[value] * 990 + [10 * value] * 20], 0) for arm, value in (("x", 2.0), ("y", 1.0))
+    ]
+    target = Target("b", "p99", ("x", "q"), ("y", "q"), at_least=1, percentile="p99")
+    assert target.ratio(many) == 2.0
+    assert many[0].percentiles["p99"] == 20.0
+    few = [summarize("b", "q", "x", "s", [[2.0] * 100], 0), many[1]]
+    assert target.ratio(few) is None
+
+
 def test_inputs_are_the_same_in_every_process_and_prefixes_agree() -> None:
     few, many = orders(10), orders(1000)
     assert many.customer[:10].tolist() == few.customer.tolist()
