@@ -8,6 +8,7 @@ from pillion.actors import ActorSystem, col
 
 
 def workers_of(system: ActorSystem) -> list[dict[str, Any]]:
+    system.configure(introspection_patience_seconds=60)  # a fresh answer, however busy the machine is
     rows = system.query(system.introspection.workers, order_by="worker").to_arrow().to_pylist()
     return [dict(row) for row in rows]
 
@@ -38,6 +39,7 @@ def test_durations_by_runtime(system: ActorSystem) -> None:
     orders.insert([(1,), (2,)])
     for _ in range(5):
         index.peek()
+    system.configure(introspection_patience_seconds=60)
     durations = system.query(system.introspection.durations).to_arrow().to_pylist()
     interactive = any(worker["runtime"] for worker in workers_of(system))
     peeks = [row for row in durations if row["what"] == "peek service"]
@@ -49,6 +51,7 @@ def test_durations_by_runtime(system: ActorSystem) -> None:
 def test_compaction_gaps_are_of_what_both_runtimes_have(system: ActorSystem) -> None:
     orders = system.create_table("orders", {"id": int})
     index = system.create_index(orders, wait=True)
+    system.configure(introspection_patience_seconds=60)
     gaps = system.query(system.introspection.compaction_gaps.filter(col("id") == str(index.id))).to_arrow().to_pylist()
     workers = workers_of(system)
     if not any(worker["runtime"] for worker in workers):

@@ -15,6 +15,7 @@ FLAG = "enable_compute_interactive_runtime"
 
 def runtimes(system: ActorSystem) -> int:
     """How many runtimes the replica has. A read waits for a replica that is being started."""
+    system.configure(introspection_patience_seconds=60)  # a fresh answer, however busy the machine is
     workers = system.query(system.introspection.workers, timeout=120).to_arrow().to_pylist()
     return len({worker["runtime"] for worker in workers})
 
