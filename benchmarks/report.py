@@ -52,20 +52,20 @@ would reach them.
 
 SINGLE_ROWS = """\
 Processor time by actor and message, and the rest. A commit and the read after it run on the application's own thread,
-handler after handler, because nobody else is at work; the rest is making columns of the row, passing messages on, and the
-lookup. A row costs hundreds of calls in the worker's handler, where a native engine has machine code. None of it grows with
-the data, so the distance to recomputing does.
+handler after handler, because nobody else is at work; the rest is making columns of the row, passing messages on, and
+the lookup. A row costs hundreds of calls in the worker's handler, where a native engine has machine code. None of it
+grows with the data, so the distance to recomputing does.
 """
 
 ISOLATION = """\
-Point reads of a small index while indexes over a million orders are created, hydrated and dropped in a loop. *Sealed*:
-nothing is written to what is read. *Fresh*: it is written to all the time, and a read waits until it includes every
-write before it, so it waits for maintenance in any design. *Direct*: a lookup on the reader's own thread, sealed. Sealed
-and fresh reads go through the actors. Reads come at fixed moments and are timed from the moment at which they were due,
-at 30 % of what one after the other come to under the same churn.
+Point reads of a small index while indexes over a million orders are created, hydrated and dropped in a loop.
+*Sealed*: nothing is written to what is read. *Fresh*: it is written to all the time, and a read waits until it
+includes every write before it, so it waits for maintenance in any design. *Direct*: a lookup on the reader's own
+thread, sealed. Sealed and fresh reads go through the actors. Reads come at fixed moments and are timed from the
+moment at which they were due, at 30 % of what one after the other come to under the same churn.
 
-What a second runtime does not buy: more processors (this machine has two, and a hydration wants one of them whole), or
-reads at the write frontier before maintenance has got there.
+What a second runtime does not buy: more processors (this machine has two, and a hydration wants one of them whole),
+or reads at the write frontier before maintenance has got there.
 """
 
 TITLES = {

@@ -1,7 +1,7 @@
 """Where the time of a tick of one order goes: the processor time of each actor's handler, and the rest.
 
-The rest is what runs outside of handlers: the application's own part, and passing messages on. Measuring costs some microseconds for each
-message, so the whole is a little more than an unmeasured tick takes.
+The rest is what runs outside of handlers: the application's own part, and passing messages on. Measuring costs some
+microseconds for each message, so the whole is a little more than an unmeasured tick takes.
 """
 
 from __future__ import annotations
