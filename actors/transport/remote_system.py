@@ -59,7 +59,7 @@ class Message(msgspec.Struct, frozen=True, eq=False):
 
 
 class Joined(Message, frozen=True, eq=False):
-    """To itself, before anything comes in: whom commands are for."""
+    """To itself: whom commands are for."""
 
     endpoint: pykka.ActorRef[Any]
 
@@ -106,6 +106,8 @@ class RemoteSystem(SystemActor):
         self._channel = channel
         self._read_counters = read_counters
         self._endpoint: pykka.ActorRef[Any] | None = None
+        self._early: list[FromSystem] = []
+        """What came before it was known whom commands are for: messages of two senders may overtake each other."""
         self._numbers: dict[pykka.ActorRef[Any], int] = {}
         self._workers: list[pykka.ActorRef[Any]] = []
         """Who asked for something, in the order in which they first did."""
@@ -113,6 +115,9 @@ class RemoteSystem(SystemActor):
     def joined(self, message: Joined) -> None:
         self._endpoint = message.endpoint
         self._endpoint.tell(Connect("", self.actor_ref))
+        early, self._early = self._early, []
+        for each in early:
+            self.from_system(each)
 
     # --- To the storage ------------------------------------------------------------------------------------------
 
@@ -179,7 +184,9 @@ class RemoteSystem(SystemActor):
     # --- From the system -----------------------------------------------------------------------------------------
 
     def from_system(self, arrived: FromSystem) -> None:
-        assert self._endpoint is not None, "told before the connection starts"
+        if self._endpoint is None:
+            self._early.append(arrived)
+            return
         message = arrived.message
         match message:
             case ForWorker(number, told):

@@ -36,6 +36,8 @@ from pillion.actors.requests import (
     SubscribeTo,
 )
 from pillion.actors.storage.storage import Storage
+from pillion.actors.transport.remote_replica import RemoteReplica
+from pillion.actors.transport.retry import Retries
 from pillion.dataflow.columns.column import Column, column_from_values
 from pillion.messages.errors import PillionError
 from pillion.messages.ids import GlobalId
@@ -43,6 +45,7 @@ from pillion.messages.relations import Aggregate, Get, Reduce, Relation
 from pillion.messages.responses import SubscribeBatch
 from pillion.messages.scalars import ColumnRef
 from pillion.messages.types import Field, Schema, SqlType
+from tests.actor.simulated_line import SimulatedLine
 
 TABLE = Schema((Field("group", SqlType.BIGINT, False), Field("value", SqlType.BIGINT, False)))
 TOTALS = Schema((Field("group", SqlType.BIGINT, False), Field("count", SqlType.BIGINT, False)))
@@ -72,14 +75,20 @@ def rows_of(result: ReadResult) -> Rows:
 class System:
     """A system under simulation, and what its table holds after each transaction."""
 
-    def __init__(self, seed: int, interactive: bool) -> None:
+    def __init__(self, seed: int, interactive: bool, remote: bool = False) -> None:
         self.random = random.Random(seed)
         self.dispatcher = SimulatedDispatcher(seed, keep_trace=False)
         storage = self.dispatcher.start(Storage)
         self.controller = self.dispatcher.start(Controller, storage)
         workers = self.random.randint(1, 3)
-        replica = Replica.start(self.dispatcher, storage, workers, interactive=interactive)
-        self.controller.tell(AddReplica("r", replica.endpoint))
+        self.line: SimulatedLine | None = None
+        if remote:
+            self.line = line = SimulatedLine(self.dispatcher, workers, interactive=interactive)
+            retries = Retries(self.random)
+            endpoint: Any = self.dispatcher.start(RemoteReplica, storage, line, line.reach(), retries)
+        else:
+            endpoint = Replica.start(self.dispatcher, storage, workers, interactive=interactive).endpoint
+        self.controller.tell(AddReplica("r", endpoint))
         self.table: GlobalId = self.ask(CreateTable, name="table", schema=TABLE)
         relation = Reduce(Get(self.table), (ColumnRef(0),), (Aggregate("count"),))
         self.view: GlobalId = self.ask(CreateView, name="view", relation=relation, schema=TOTALS)
@@ -94,6 +103,12 @@ class System:
 
     def ask(self, kind: Any, **fields: Any) -> Any:
         return self.send(kind, **fields).get()
+
+    def break_connection(self) -> None:
+        if self.line is None:
+            self.controller.tell(ReplicaLost("r"))
+        else:
+            self.line.break_off()
 
     def commit(self) -> None:
         latest = self.commits[-1][1] if self.commits else self.contents[0]
@@ -139,12 +154,13 @@ class System:
         return answered
 
 
+@pytest.mark.parametrize("remote", [False, True], ids=["here", "another process"])
 @pytest.mark.parametrize("interactive", [False, True], ids=["solo", "two runtimes"])
 @pytest.mark.parametrize("seed", range(25))
 def test_reads_are_right_whatever_the_order_and_however_often_the_connection_breaks(
-    seed: int, interactive: bool
+    seed: int, interactive: bool, remote: bool
 ) -> None:
-    system = System(seed, interactive)
+    system = System(seed, interactive, remote)
     dispatcher, chance = system.dispatcher, system.random
     index = system.ask(CreateIndex, name="index", on=system.view, key=(ColumnRef(0),))
     materialized = system.ask(CreateMaterializedView, name="materialized", relation=Get(system.view), schema=TOTALS)
@@ -157,7 +173,7 @@ def test_reads_are_right_whatever_the_order_and_however_often_the_connection_bre
         elif choice < 0.7:
             system.read(index, materialized)
         elif choice < 0.75:
-            system.controller.tell(ReplicaLost("r"))
+            system.break_connection()
         elif choice < 0.78:
             routing = chance.choice(["interactive", "maintenance", "hinted"])
             flag = chance.random() < 0.5

@@ -103,6 +103,13 @@ def test_a_connection_that_never_started_ends(sockets: Pair) -> None:
     assert sockets[1].recv(100) == b""
 
 
+def test_one_that_ended_before_it_started_tells_so(sockets: Pair) -> None:
+    ours = End(sockets[0])
+    ours.connection.end(ConnectionEnded("too early"))
+    ours.start()
+    assert str(ours.reason()) == "too early"
+
+
 def test_a_peer_that_does_not_read_is_disconnected(sockets: Pair) -> None:
     """At the bound, not later: what waits stays within it."""
     ours = End(sockets[0], Limits(unsent=1 << 20)).start()
