@@ -26,7 +26,7 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (the process' own when None). Returns its exit code."""
-    parser = _parser()
+    parser = command_line()
     options = parser.parse_args(arguments)
     try:
         return options.run(options)
@@ -45,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNUSABLE
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """What reads the command line."""
     parser = argparse.ArgumentParser(
         prog="pillion",
         description="Keep indexes over changing data incrementally up to date, and read them consistently.",

@@ -30,10 +30,19 @@ MODES = [(1, False), (2, True)]
 
 
 @pytest.fixture(params=MODES, ids=["1 worker", "2 workers, two runtimes"])
-def system(request: pytest.FixtureRequest) -> Iterator[ActorSystem]:
+def either(request: pytest.FixtureRequest) -> Iterator[ActorSystem]:
+    """A system with one runtime, and one with two."""
     before = set(threading.enumerate())
     workers, interactive = request.param
     with ActorSystem(workers=workers, interactive=interactive, replica="process") as system:
+        yield system
+    assert set(threading.enumerate()) <= before
+
+
+@pytest.fixture
+def system() -> Iterator[ActorSystem]:
+    before = set(threading.enumerate())
+    with ActorSystem(workers=2, interactive=True, replica="process") as system:
         yield system
     assert set(threading.enumerate()) <= before
 
@@ -67,7 +76,8 @@ def lookup(system: ActorSystem, region: str) -> list[tuple[object, ...]]:
     return system["index"].lookup(region).rows()  # type: ignore[union-attr]
 
 
-def test_reads_in_flight_are_answered_by_the_next_process(system: ActorSystem) -> None:
+def test_reads_in_flight_are_answered_by_the_next_process(either: ActorSystem) -> None:
+    system = either
     fill(system)
     assert lookup(system, "r0") == [("r0", 18, 4)]
     stopped = process_of(system)

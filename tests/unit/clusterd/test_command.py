@@ -3,15 +3,43 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from pillion.actors.cli.main import main
-from pillion.actors.transport.address import TcpAddress, listen
+from pillion.actors.cli.main import command_line, main
+from pillion.actors.clusterd.config import TimelyConfig
+from pillion.actors.transport.address import TcpAddress, UnixAddress, listen
 from pillion.actors.transport.secret import SECRET_VARIABLE
 
 LAYOUT = '{"workers":%d,"process":0,"addresses":["127.0.0.1:2103"]}'
+
+
+def test_options_are_read_by_value() -> None:
+    line = """
+        clusterd --controller-listen-addr unix:///run/replica --secret-file secret --trust --stop-at-end-of-input
+        --compute-timely-config '{"workers":2,"process":1,"addresses":["a:1","b:1"]}'
+        --interactive-compute-timely-config '{"workers":1,"process":0,"addresses":["127.0.0.1:2103"]}'
+        --max-message-size 65536
+    """
+    options = command_line().parse_args(shlex.split(line))
+    assert options.controller_listen_addr == UnixAddress("/run/replica")
+    assert options.compute_timely_config == TimelyConfig(2, 1, ("a:1", "b:1"))
+    assert options.interactive_compute_timely_config == TimelyConfig(1, 0, ("127.0.0.1:2103",))
+    assert options.secret_file == Path("secret")
+    assert options.trust is True
+    assert options.max_message_size == 65536
+    assert options.stop_at_end_of_input is True
+
+
+def test_what_is_left_out() -> None:
+    options = command_line().parse_args(["clusterd", "--compute-timely-config", LAYOUT % 3])
+    assert options.compute_timely_config == TimelyConfig(3, 0, ("127.0.0.1:2103",))
+    assert options.interactive_compute_timely_config is None
+    assert options.controller_listen_addr == TcpAddress("127.0.0.1", 2101)
+    assert options.secret_file is None
+    assert options.trust is False
 
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
