@@ -20,6 +20,7 @@ from ...messages.frontiers import Frontier, Timestamp
 from ..columns.column import Column, Indices, Mask
 from ..columns.grouping import all_true, cluster, row_hash_numbers, row_hashes, rows_equal
 from ..columns.hashing import FEW, Hashes
+from ..columns.pieces import repeat
 from .updates import Updates, concat_updates, squeeze, sum_groups, take_numbers
 
 _HALF = np.uint64(32)
@@ -203,9 +204,9 @@ def expand(begin: Indices, end: Indices) -> tuple[Indices, Indices]:
     if total == 0:
         nothing = np.zeros(0, np.intp)
         return nothing, nothing
-    which = np.arange(len(counts)).repeat(counts)
+    which = repeat(np.arange(len(counts)), counts)
     rows = np.arange(total)
-    rows += (begin - (counts.cumsum() - counts)).repeat(counts)
+    rows += repeat(begin - (counts.cumsum() - counts), counts)
     return which, rows
 
 

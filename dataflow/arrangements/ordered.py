@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from ...messages.types import SqlType
 from ..columns.column import Column, FixedColumn, Indices, Mask
+from ..columns.pieces import add_at
 from ..columns.sorting import SortKey, sort_rows
 from .batch import expand
 from .hash_index import Entries
@@ -130,7 +131,7 @@ class OrderedRows:
         entries = different_entries(located, table.capacity)
         counts = self._counts
         before = counts[entries]
-        np.add.at(counts, located, diffs)
+        add_at(counts, located, diffs)
         after = counts[entries]
         self._count(self._sizes, entries, before != 0, after != 0)
         self._count(self._negative, entries, before < 0, after < 0)
@@ -210,7 +211,7 @@ class OrderedRows:
         change = after.view(np.int8) - before.view(np.int8)
         changed = change.nonzero()[0]
         if len(changed):
-            np.add.at(counters, self.groups_of(entries[changed]), change[changed])
+            add_at(counters, self.groups_of(entries[changed]), change[changed])
 
     def groups_of(self, entries: Entries) -> Groups:
         """The group of each of some rows."""

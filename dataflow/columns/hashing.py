@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from .pieces import repeat
+
 Hashes = npt.NDArray[np.uint64]
 
 # Odd constants with well spread bits (the multipliers of MurmurHash3's and SplitMix64's finalizers).
@@ -115,8 +117,8 @@ def hash_string(string: bytes) -> int:
 def _hash_long(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> Hashes:
     """A polynomial over the bytes, modulo 2**64, for strings of any length (none empty)."""
     begins = np.concatenate(([0], np.cumsum(lengths)[:-1]))
-    positions = np.arange(int(lengths.sum())) - np.repeat(begins, lengths)
-    characters = data[np.repeat(starts, lengths) + positions].astype(np.uint64) + np.uint64(1)
+    positions = np.arange(int(lengths.sum())) - repeat(begins, lengths)
+    characters = data[repeat(starts, lengths) + positions].astype(np.uint64) + np.uint64(1)
     powers = np.full(int(lengths.max()), _COMBINE, np.uint64)
     np.multiply.accumulate(powers, out=powers)
     sums = np.add.reduceat(characters * powers[positions], begins)

@@ -18,6 +18,7 @@ from ..arrangements.row_table import different_entries
 from ..arrangements.updates import Times, squeeze
 from ..columns.column import Indices
 from ..columns.packed_sort import sort_by
+from ..columns.pieces import add_at, repeat
 
 Numbers = npt.NDArray[np.int64]
 
@@ -129,7 +130,7 @@ class Events:
                 totals[:, entries] = after
             else:
                 for total, change in zip(totals, changes, strict=True):
-                    np.add.at(total, self.rows, change)
+                    add_at(total, self.rows, change)
                 after = totals.take(entries, axis=1)
         else:
             sums = np.add.reduceat(changes[:, timeline.order], timeline.starts, axis=1)
@@ -149,7 +150,7 @@ class Events:
             return
         ranks = np.arange(len(self.times)) - timeline.firsts[timeline.owners]
         ends = np.append(timeline.starts[1:], len(self.rows))
-        event_of = np.repeat(np.arange(len(self.times)), ends - timeline.starts)
+        event_of = repeat(np.arange(len(self.times)), ends - timeline.starts)
         row_ranks = ranks[event_of]
         by_rank = np.argsort(ranks, kind="stable")
         rows_by_rank = np.argsort(row_ranks, kind="stable")

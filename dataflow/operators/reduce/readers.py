@@ -22,6 +22,7 @@ from ...arrangements.ordered import OrderedRows
 from ...arrangements.runs import Groups
 from ...columns.column import ArrowColumn, Column, FixedColumn, Indices, column_from_arrow, empty_column
 from ...columns.packed_sort import begins
+from ...columns.pieces import repeat
 from ...columns.placement import spread
 from . import limbs
 
@@ -73,12 +74,12 @@ class WholeGroups:
         large = sizes > _MOST_REPEATED
         if large.any():
             lengths = np.append(self.starts[1:], len(counts)) - self.starts
-            counts = np.where(np.repeat(large, lengths), 0, counts)
+            counts = np.where(repeat(large, lengths), 0, counts)
             sizes = np.where(large, 0, sizes)
         bounds = np.append(0, np.cumsum(sizes))
         values = self.values
         if len(counts) != bounds[-1]:
-            values = values.take(np.repeat(np.arange(len(counts)), counts))
+            values = values.take(repeat(np.arange(len(counts)), counts))
         return values, bounds, large.nonzero()[0].tolist()
 
     @cached_property
@@ -167,7 +168,7 @@ class Spread(WholeReader):
         lengths = np.append(starts[1:], len(counts)) - starts
         with np.errstate(invalid="ignore", over="ignore"):
             means = np.add.reduceat(values * counts, starts) / sizes
-            apart = values - np.repeat(means, lengths)
+            apart = values - repeat(means, lengths)
             squares = np.add.reduceat(apart * apart * counts, starts)
             squares -= np.add.reduceat(apart * counts, starts) ** 2 / sizes
         degrees = sizes if self._population else sizes - 1
