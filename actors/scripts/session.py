@@ -52,7 +52,8 @@ class Session:
             self._replica, self._endpoint = self._start(workers, self._line, interactive)
             self.client = Client(self._dispatcher, self._endpoint, timeout)
             self.client.connect()
-            if interactive:
+            there = None if self._line is None else self._line.replica
+            if interactive or (there is not None and there.interactive):
                 # What a script prints must not depend on how busy the machine is.
                 self._endpoint.tell(UpdateConfiguration(((INTROSPECTION_PATIENCE.name, timeout),)))
         except BaseException:
