@@ -191,8 +191,13 @@ class Peers:
 
     def _pass_on(self, bundle: PeerBundle) -> None:
         """Tell the publisher how far it may compact, and when it need not publish any more."""
-        if bundle.arrangement.held is None and not bundle.arrangement.holds:
-            del self._state.bundles[bundle.slot]
+        arrangement = bundle.arrangement
+        # A dataflow that is done reads it no more, and leaves it later.
+        if (
+            arrangement.held is None
+            and not arrangement.holds
+            and self._state.bundles.pop(bundle.slot, None) is not None
+        ):
             assert self._registry is not None, "a runtime with bundles has a registry"
             id, incarnation = bundle.slot
             self._registry.tell(Release(self._state.worker, id, incarnation))

@@ -52,6 +52,7 @@ from pillion.messages.responses import (
     Canceled,
     DroppedAt,
     Frontiers,
+    PeekError,
     PeekResponse,
     PeekResult,
     Response,
@@ -182,7 +183,7 @@ class World:
     def peek(self, target: IndexTarget | ShardTarget, time: Timestamp) -> None:
         self.count += 1
         keys = None
-        if isinstance(target, IndexTarget) and self.random.random() < 0.5:
+        if not target.id.is_transient and isinstance(target, IndexTarget) and self.random.random() < 0.5:
             keys = tuple((Literal.of(self.random.randrange(6), SqlType.BIGINT),) for _ in range(2))
         peek = Peek(f"peek {self.count}", target, time, SCHEMA, keys)
         self.peeks[peek.uuid] = peek
@@ -384,4 +385,70 @@ def check_repeated_creation(world: World) -> None:
         world.tell(AllowCompaction(INDEX, None))
         world.write()
     world.dispatcher.run()
+    check_nothing_is_left(world)
+
+
+@pytest.mark.parametrize("interactive", [False, True], ids=["solo", "two runtimes"])
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("seed", range(12))
+def test_indexes_are_dropped_and_created_again_while_reads_run(seed: int, workers: int, interactive: bool) -> None:
+    with closing(Careless(seed, workers, interactive=interactive)) as world:
+        check_drops(world)
+
+
+class Careless(World):
+    """Its controller drops what others still read or wait for; then they hear that, or go on."""
+
+    def absorb(self, response: Response) -> None:
+        # What is said last of an index may come after it was created again.
+        if not isinstance(response, Frontiers):
+            super().absorb(response)
+
+    def check(self, peek: Peek, result: PeekResult) -> None:
+        if isinstance(result, PeekError):
+            assert "dropped" in result.message or "no index" in result.message, result
+        else:
+            super().check(peek, result)
+
+
+def check_drops(world: World) -> None:
+    """One index at a time is there under its id, and reads of it that live for several times."""
+    chance, is_there = world.random, False
+    reads: dict[GlobalId, range] = {}
+    world.connect()
+    for _ in range(80):
+        action = chance.random()
+        if action < 0.25:
+            world.write()
+        elif action < 0.4:
+            if is_there:
+                world.tell(AllowCompaction(INDEX, None))
+            else:
+                world.send(CreateDataflow(dataflow(IndexExport(INDEX, SOURCE, KEY), as_of=0)))
+                world.tell(Schedule(INDEX))
+            is_there = not is_there
+        elif action < 0.55 and is_there:
+            world.count += 1
+            id, as_of = GlobalId("t", world.count), chance.randrange(world.upper + 2)
+            reads[id] = range(as_of, as_of + chance.randrange(1, 6))
+            over = dataflow(IndexExport(id, SOURCE, chance.choice([KEY, OTHER_KEY])), as_of=as_of, imported=True)
+            over = msgspec.structs.replace(over, until=reads[id].stop)
+            world.send(CreateDataflow(over.classified(chance.random() < 0.7)))
+            world.tell(Schedule(id))
+        elif action < 0.65 and reads:
+            dropped = chance.choice(list(reads))
+            del reads[dropped]
+            world.tell(AllowCompaction(dropped, None))
+        elif action < 0.75 and world.upper:
+            world.peek(IndexTarget(INDEX), chance.randrange(world.upper))
+        elif action < 0.85 and reads:
+            id = chance.choice(list(reads))
+            world.peek(IndexTarget(id), chance.choice(reads[id]))
+        else:
+            world.stall()
+        world.run(chance.randrange(30))
+    for id in [INDEX] * is_there + list(reads):
+        world.tell(AllowCompaction(id, None))
+    world.settle()
+    assert world.peeks.keys() == world.answered
     check_nothing_is_left(world)

@@ -405,6 +405,32 @@ def test_a_lookup_overtakes_a_dataflow_that_has_much_to_do(two: TwoRuntimes) -> 
     assert len(rows_in(answered(responses, "pairs"))) == 128 * 128
 
 
+def test_an_index_is_dropped_after_its_reader_is_done_and_before_that_is_dropped(two: TwoRuntimes) -> None:
+    two.write(0, (1, 10))
+    two.start(maintained(), one_shot(IndexExport(READ, SOURCE, OTHER_KEY), as_of=0))
+    two.send(AllowCompaction(INDEX, None))
+    assert not two.interactive.state.bundles
+    assert two.read(0, READ) == [(1, 10)]
+    two.send(AllowCompaction(READ, None))
+    assert not two.interactive.state.dataflows
+
+
+def test_a_reader_of_an_index_and_of_its_re_export_leaves_it_once(two: TwoRuntimes) -> None:
+    two.write(0, (1, 10))
+    two.start(maintained())
+    two.start(importing(IndexExport(READ, SOURCE, KEY), as_of=0, until=9))
+    both = importing(IndexExport(AGAIN, SOURCE, OTHER_KEY), as_of=0, until=9).dataflow
+    again = msgspec.structs.replace(both.index_imports[0], id=READ)
+    two.start(CreateDataflow(msgspec.structs.replace(both, index_imports=(*both.index_imports, again))))
+    two.send(AllowCompaction(READ, None), AllowCompaction(INDEX, None))
+    two.write(1, (2, 20))
+    assert two.read(1, AGAIN) == [(1, 10), (2, 20)]
+    two.send(AllowCompaction(AGAIN, None))
+    for state in (two.maintenance.state, two.interactive.state):
+        assert not state.dataflows
+        assert not state.bundles
+
+
 # --- Standing holds ---
 
 
