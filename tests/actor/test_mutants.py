@@ -17,7 +17,7 @@ from pillion.dataflow.arrangements.publication import Publication
 from pillion.dataflow.arrangements.trace import Trace
 from pillion.messages.frontiers import TIME_LIMIT, Frontier
 from tests.actor.test_replica import World, check_random_commands
-from tests.actor.test_two_runtimes import ById
+from tests.actor.test_two_runtimes_holds import ById
 
 SEEDS = 30
 Mutation = Callable[[pytest.MonkeyPatch], None]
