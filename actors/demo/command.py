@@ -9,12 +9,16 @@ import time
 
 from ..system.system import ActorSystem
 from .answers import QUESTIONS
+from .arms import compare
 from .flights import DataNotInstalled, load_flight_data
 from .session import Session
 
 
-def run_demo(*, workers: int, readers: int, as_json: bool) -> bool:
+def run_demo(*, workers: int, readers: int, interactive: bool, as_json: bool) -> bool:
     """Run the demo and print its report.
+
+    Args:
+        interactive: with two runtimes, also where they are not compared.
 
     Returns:
         Whether every view is what the batch recomputation says.
@@ -36,7 +40,7 @@ def run_demo(*, workers: int, readers: int, as_json: bool) -> bool:
         data = load_flight_data()
         read_files_seconds = time.perf_counter() - begin
         progress("Reading files", 1, 1)
-        with ActorSystem(workers=workers) as system:
+        with ActorSystem(workers=workers, interactive=interactive) as system:
             session = Session(system, data, progress)
             tables = session.load()
             indexes = session.define_views()
@@ -44,8 +48,10 @@ def run_demo(*, workers: int, readers: int, as_json: bool) -> bool:
             memory = session.memory()
             views = session.read_views()
         differences = session.check(views)
+        comparison, _ = compare(data, workers, progress)
     report = Report(
         workers=workers,
+        interactive=interactive,
         readers=readers,
         read_files_seconds=read_files_seconds,
         tables=tables,
@@ -54,6 +60,7 @@ def run_demo(*, workers: int, readers: int, as_json: bool) -> bool:
         memory=memory,
         answers={question: answer(views) for question, answer in QUESTIONS.items()},
         differences=differences,
+        comparison=comparison,
         seconds=time.perf_counter() - begin,
         peak_rss_bytes=_peak_rss(),
     )

@@ -10,15 +10,18 @@ from rich.console import Console
 from rich.table import Table
 
 from ..requests import Isolation
+from .comparison import Comparison, shown, verdict
 from .session import HOURS_PER_SECOND, HydratedIndex, IndexMemory, LiveMonth, LoadedTable
-from .timings import Timings
+from .timings import Timings, duration
 
 
 @dataclass(frozen=True)
 class Report:
-    """``read_files_seconds``: parsing the data's files. ``differences``: by view, empty when it is right."""
+    """``read_files_seconds``: parsing the data's files. ``differences``: by view, empty when it is right.
+    ``comparison``: lookups beside hydration, whatever ``interactive`` is."""
 
     workers: int
+    interactive: bool
     readers: int
     read_files_seconds: float
     tables: list[LoadedTable]
@@ -27,6 +30,7 @@ class Report:
     memory: list[IndexMemory]
     answers: Mapping[str, str]
     differences: Mapping[str, list[str]]
+    comparison: Comparison
     seconds: float
     peak_rss_bytes: int
 
@@ -59,8 +63,11 @@ def show(report: Report, console: Console) -> None:
     checked = len(report.differences)
     if report.is_right:
         console.print(f"[green]All {checked} views agree with a batch recomputation of the whole year.[/green]")
+    console.print(_compared(report.comparison))
+    console.print(verdict(report.comparison))
+    runtimes = " in each of two runtimes" if report.interactive else ""
     console.print(
-        f"{report.seconds:.1f} s in all, with {_counted(report.workers, 'worker')} and "
+        f"{report.seconds:.1f} s in all, with {_counted(report.workers, 'worker')}{runtimes} and "
         f"{_counted(report.readers, 'reader')}; the process took {report.peak_rss_bytes / 2**20:,.0f} MiB at most."
     )
 
@@ -92,10 +99,34 @@ def _fresh(report: Report) -> Table:
     title = f"December, live: {live.rows:,} changes in {live.ticks:,} ticks, {live.seconds:.1f} s"
     table = _table(title, "time of", samples=_NUMBER, **dict.fromkeys(names, _NUMBER), max=_NUMBER)
     for what, timings in rows:
-        cells = (_duration(timings.percentiles.get(name)) for name in names)
-        table.add_row(what, f"{timings.samples:,}", *cells, _duration(timings.maximum))
+        cells = (duration(timings.percentiles.get(name)) for name in names)
+        table.add_row(what, f"{timings.samples:,}", *cells, duration(timings.maximum))
     if any(name not in timings.percentiles for name in names for _, timings in rows):
         table.caption, table.caption_justify = "–: there are too few samples to say", "left"
+    return table
+
+
+def _compared(comparison: Comparison) -> Table:
+    arms = comparison.arms
+    columns = {"p50": "p50", "p99": "p99", "max": "maximum"}
+    figures = {title: name for title, name in columns.items() if any(name in arm.figures for arm in arms)}
+    title = (
+        f"One runtime or two: {comparison.rate:.0f} lookups/s of an airline by {comparison.clients} clients\n"
+        f"while views of {comparison.source_rows:,} flights hydrate again and again"
+    )
+    table = _table(title, "arm", lookups=_NUMBER, **dict.fromkeys(figures, _NUMBER), hydrations=_NUMBER)
+    for arm in arms:
+        cells = (shown(arm, name) for name in figures.values())
+        table.add_row(arm.name, f"{arm.reads.samples:,}", *cells, f"{arm.hydrations:,}")
+    notes: list[str] = []
+    if any(name not in arm.figures for name in figures.values() for arm in arms):
+        notes.append("–: there are too few samples to say")
+    notes += [
+        f"≥: of {arm.name}, {arm.unanswered:,} lookups had no answer yet when their round was over"
+        for arm in arms
+        if arm.unanswered
+    ]
+    table.caption, table.caption_justify = "\n".join(notes) or None, "left"
     return table
 
 
@@ -133,11 +164,3 @@ def _counted(number: int, noun: str) -> str:
 
 def _speed(rows: int, seconds: float) -> Iterable[str]:
     return f"{seconds:.3f}", f"{rows / seconds:,.0f}"
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "–"
-    if seconds < 1e-3:
-        return f"{seconds * 1e6:.0f} µs"
-    return f"{seconds * 1e3:.2f} ms" if seconds < 0.1 else f"{seconds * 1e3:.0f} ms"

@@ -28,3 +28,14 @@ def summarize(samples: Sequence[float]) -> Timings:
         percentiles={f"p{100 * q:g}": ordered[min(int(q * len(ordered)), len(ordered) - 1)] for q in supported},
         maximum=ordered[-1] if ordered else 0.0,
     )
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds for a person, of a figure for which there may be too few samples."""
+    if seconds is None:
+        return "–"
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    if seconds < 1:
+        return f"{seconds * 1e3:.2f} ms" if seconds < 0.1 else f"{seconds * 1e3:.0f} ms"
+    return f"{seconds:.2f} s"
