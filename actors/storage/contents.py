@@ -136,7 +136,7 @@ class Arranged:
         self._spine.advance_since(since)
 
     def maintain(self, fuel: int) -> bool:
-        return self._spine.work(fuel, idle=True)
+        return self._spine.tidy(fuel)
 
 
 def add_counts(

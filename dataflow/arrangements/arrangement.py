@@ -154,9 +154,9 @@ class Arrangement:
         if self.holds_moved:
             self._compact()
         before = self.oks.batches, self.errs.batches
-        more = self.oks.work(fuel, idle=True)
+        more = self.oks.tidy(fuel)
         if not more and self.errs.batches:
-            more = self.errs.work(fuel, idle=True)
+            more = self.errs.tidy(fuel)
         if self.oks.batches is not before[0] or self.errs.batches is not before[1]:
             self._changed()
         return more

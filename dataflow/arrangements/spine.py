@@ -24,6 +24,8 @@ there are, and seeking in a batch of a tick a hundredth of that."""
 _SMALL_ROWS = 512
 """Up to so many rows are one batch at once, whatever the sizes of its inputs: merging costs no more than that of a
 few rows, and who seeks a key looks into one batch instead of one for every power of two."""
+_AT_ONCE = 2 * _LOOSE_ROWS
+"""So few rows are merged at once and not in pieces: half a millisecond."""
 _LEAST_FUEL = 1024
 """Fuel is saved up to so many rows, for the same reason, and because thousands of slices take long to be joined."""
 
@@ -72,7 +74,7 @@ class Spine:
     """The batches of one arranged collection. ``batches`` is replaced, never changed: who took it may keep it.
     ``merges``: how many were completed."""
 
-    __slots__ = ("_merges", "batches", "layout", "merges", "since")
+    __slots__ = ("_looked", "_merges", "batches", "layout", "merges", "since")
 
     def __init__(self, layout: Layout, since: Timestamp = 0) -> None:
         self.layout = layout
@@ -81,6 +83,8 @@ class Spine:
         self.merges = 0
         # Under way, of older and larger batches first; they have no batch in common.
         self._merges: list[Merge] = []
+        # The since at which no small batch was history.
+        self._looked = since
 
     def __len__(self) -> int:
         return sum(len(b) for b in self.batches)
@@ -98,21 +102,18 @@ class Spine:
         if not len(batch):
             return
         self.batches = (*self.batches, batch)
-        self.work(8 * len(batch) + 64)
+        self._work(8 * len(batch) + 64, idle=False)
 
-    def work(self, fuel: int, *, idle: bool = False) -> bool:
-        """Do ``fuel`` rows of each merge that is due.
+    def tidy(self, fuel: int) -> bool:
+        """Do ``fuel`` rows of each merge that is due, while nobody waits, until few batches are left and no history
+        that nobody can read; whether there is more to do."""
+        return self._work(fuel, idle=True) and (bool(self._merges) or self._untidy(idle=True) is not None)
 
-        Args:
-            idle: nobody waits, so tidy up completely, and collapse history that only ``since`` made collapsible.
-
-        Returns:
-            Whether there is more to do.
-        """
-        chosen = self._untidy(idle)
+    def _work(self, fuel: int, *, idle: bool) -> bool:
+        """Do ``fuel`` rows of each merge that is due; whether any was."""
+        chosen = self._untidy(idle=idle)
         if chosen is not None:
-            if sum([len(b) for b in chosen]) <= 2 * _LOOSE_ROWS:
-                # Too small to be worth doing in pieces.
+            if sum([len(b) for b in chosen]) <= _AT_ONCE:
                 self._replace(chosen, Batch.merge(chosen, self.since))
             else:
                 self._merges.append(Merge(chosen, self.since))
@@ -120,7 +121,7 @@ class Spine:
             return False
         for merge in reversed(self._merges.copy()):
             self._advance(merge, fuel)
-        return bool(self._merges) or self._untidy(idle) is not None
+        return True
 
     def _advance(self, merge: Merge, fuel: int) -> None:
         merged = merge.work(fuel)
@@ -134,8 +135,9 @@ class Spine:
         middle = (merged,) if len(merged) else ()
         self.batches = (*self.batches[:at], *middle, *self.batches[at + len(inputs) :])
 
-    def _untidy(self, idle: bool) -> tuple[Batch, ...] | None:
-        """The batches to merge next: some of those that no merge has yet, up to the last one."""
+    def _untidy(self, *, idle: bool) -> tuple[Batch, ...] | None:
+        """The batches to merge next: some of those that no merge has yet, up to the last one; or one of which only
+        ``since`` has made the times one."""
         batches = self.batches
         first = batches.index(self._merges[-1].batches[-1]) + 1 if self._merges else 0
         loose = 2 if idle else _LOOSE_BATCHES
@@ -148,8 +150,14 @@ class Spine:
             tail += size
         if candidate is not None:
             return batches[candidate:]
-        if idle and not self._merges:
+        if (idle or self._looked < self.since) and not self._merges:
             for batch in batches:
-                if not is_uniform(batch.updates.times) and batch.upper is not None and batch.upper <= self.since + 1:
+                # Lookups go through all the history that a small batch has, and it costs little to be rid of.
+                if (idle or len(batch.order) <= _AT_ONCE) and self._is_history(batch):
                     return (batch,)
+            self._looked = self.since
         return None
+
+    def _is_history(self, batch: Batch) -> bool:
+        """Whether a batch tells times apart that no reader does any more."""
+        return not is_uniform(batch.updates.times) and batch.upper is not None and batch.upper <= self.since + 1

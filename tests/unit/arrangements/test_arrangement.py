@@ -266,3 +266,16 @@ def test_a_snapshot_does_not_keep_batches_that_were_merged() -> None:
     while arrangement.maintain(100):
         pass
     assert len(arrangement.snapshot().errs) == 1
+
+
+def test_small_history_collapses_as_soon_as_nobody_reads_it() -> None:
+    arrangement = Arrangement(TYPES, 2, LAYOUT, 0)
+    hold = arrangement.hold(0)
+    for time in range(100):
+        changes = [(("key", 1), time, 1 if time % 2 == 0 else -1)]
+        arrangement.seal(Batch.build(LAYOUT, updates_of(changes), time, time + 1), None, time + 1)
+    assert len(arrangement.oks) == 100
+    hold.downgrade(100)
+    arrangement.seal(Batch.build(LAYOUT, updates_of([(("key", 2), 100, 1)]), 100, 101), None, 101)
+    # At most what trails behind unmerged is left of it, and no idle moment was needed.
+    assert len(arrangement.oks) <= 16
