@@ -39,6 +39,8 @@ class Host:
         self._lock = threading.Lock()
         """Of the attributes below."""
         self._session: Session | None = None
+        self._latest: Session | None = None
+        """The present session, or the one before: it may be about to end."""
         self._stopping = threading.Event()
         self._log = make_logger("clusterd")
 
@@ -111,7 +113,7 @@ class Host:
             connection.end(ConnectionEnded(f"the runtimes cannot be started: {error}"))
             raise
         with self._lock:
-            self._session = session
+            self._session = self._latest = session
         self._log.info("connected", controller=controller.name)
 
         def ended(reason: TransportError) -> None:
@@ -139,6 +141,7 @@ class Host:
         with self._lock:
             self._stopping.set()
         with self._turn:
-            session, _ = self._end_turn_of(None)
-            if session is not None:
-                session.end(last_words)
+            self._end_turn_of(None)
+            # Also one that its own thread is ending at this moment: the process must not end before.
+            if self._latest is not None:
+                self._latest.end(last_words)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import queue
-import signal
 import sys
 import threading
-from types import FrameType
-from typing import Any
 
 from ...messages.errors import PillionError
 from ..cli.exits import DONE, FAILED
 from ..dispatch.services import make_logger
 from ..transport.address import TcpAddress, forget, listen
 from ..transport.wire import Ended
+from .bell import Bell
 from .host import Host
 from .options import Options
 
@@ -27,8 +24,6 @@ METRICS = "pillion clusterd: metrics on "
 STOP_SECONDS = 10.0
 """That the runtimes may take to stop; then the process ends without them."""
 
-_STOP = (signal.SIGTERM, signal.SIGINT)
-
 
 def run(options: Options) -> int:
     """Listen and serve. Returns the exit code: ``DONE`` when it was told to stop, ``FAILED`` when a runtime failed.
@@ -39,25 +34,19 @@ def run(options: Options) -> int:
         AddressError: the address cannot be listened on.
     """
     log = make_logger("clusterd")
-    outcomes: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
-
-    def told_to_stop(signal_number: int, frame: FrameType | None) -> None:
-        outcomes.put(None)
-
-    before = {each: signal.signal(each, told_to_stop) for each in _STOP}
-    try:
+    with Bell() as bell:
         listening, address = listen(options.listen)
         try:
             if not address.is_loopback:
                 log.warning("other machines can connect, and what they say is not encrypted", address=str(address))
-            host = Host(options, outcomes.put)
+            host = Host(options, bell.fail)
             if options.metrics is not None:
                 serve_metrics(options.metrics, host)
             threading.Thread(target=host.listen, args=(listening,), name="pillion-clusterd", daemon=True).start()
             if options.stop_at_end_of_input:
-                threading.Thread(target=_wait_for_end_of_input, args=(outcomes,), daemon=True).start()
+                threading.Thread(target=_wait_for_end_of_input, args=(bell,), daemon=True).start()
             print(f"{READY}{address}", flush=True)
-            failure = outcomes.get()
+            failure = bell.wait()
         finally:
             listening.close()
             forget(address)
@@ -68,9 +57,6 @@ def run(options: Options) -> int:
         reason = str(failure) if isinstance(failure, PillionError) else f"{type(failure).__name__}: {failure}"
         _stop(host, Ended(reason, again=True, failed=True), FAILED)
         return FAILED
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
 
 def serve_metrics(address: TcpAddress, host: Host) -> None:
@@ -97,10 +83,10 @@ def _stop(host: Host, last_words: Ended, code: int) -> None:
         os._exit(code)
 
 
-def _wait_for_end_of_input(outcomes: queue.SimpleQueue[Any]) -> None:
+def _wait_for_end_of_input(bell: Bell) -> None:
     while os.read(0, 1 << 12):
         continue
-    outcomes.put(None)
+    bell.stop()
 
 
 def ready_address(line: str) -> str | None:

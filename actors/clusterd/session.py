@@ -61,6 +61,7 @@ class Session:
             failed: hears, once, what failed the runtimes.
         """
         self._connection = connection
+        self._ending = threading.Lock()
         self._dispatcher = _WatchedDispatcher(failed)
         self.metrics = SystemMetrics(self._dispatcher)
         """What its runtimes measure."""
@@ -93,12 +94,14 @@ class Session:
         self._connection.start(received, ended)
 
     def end(self, last_words: Ended) -> None:
-        """Tell the controller why, end the connection and stop the runtimes. May be called again, and after they
-        failed."""
-        if self._connection.is_open:
-            self._connection.send(last_words)
-            self._connection.finish(ConnectionEnded(last_words.reason), _LAST_WORDS_SECONDS)
-        self._dispatcher.stop()
+        """Tell the controller why, end the connection and stop the runtimes. May be called again, also by another
+        thread, which then waits for the same, and after they failed."""
+        with self._ending:
+            if self._connection.is_open:
+                self._connection.send(last_words)
+                self._connection.finish(ConnectionEnded(last_words.reason), _LAST_WORDS_SECONDS)
+            self._dispatcher.stop()
+        # Not before: the reading thread ends the session, too, when there is nothing more to read.
         self._connection.join()
 
     def _read_counters(self, told: Callable[[dict[str, int]], None]) -> None:
