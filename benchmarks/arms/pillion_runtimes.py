@@ -51,6 +51,7 @@ def isolation(interactive: bool, seconds: float, idle_reads: int) -> Measured:
 def introspection(interactive: bool, seconds: float) -> Measured:
     """Reading how far every collection is, under the same churn, and how old the answer is."""
     with _loaded(interactive) as (system, orders, regions):
+        system.create_index(regions, "region", wait=True)
         ages: list[float] = []
 
         def read(number: int) -> None:
