@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import add_command, positive, workers
@@ -20,6 +21,7 @@ they take. Takes less than a minute. The data comes with `pip install 'pillion[d
 EXAMPLES = """\
   pillion demo
   pillion demo --workers 2 --interactive
+  pillion demo --plot lookups.html
   pillion demo --json | python -m json.tool"""
 
 
@@ -34,6 +36,13 @@ def add_to(commands: Commands) -> None:
         help="run all of it with a second runtime of as many workers, which answers reads while the first one keeps "
         "the views up to date; without it, only the comparison at the end has one",
     )
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw how long each lookup of the comparison took: FILE.html, which needs nothing else, or FILE.png, "
+        "which needs `pip install 'pillion[plot]'`",
+    )
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object, and no progress")
     parser.set_defaults(run=run)
 
@@ -43,6 +52,10 @@ def run(options: argparse.Namespace) -> int:
     from ..demo.command import run_demo
 
     is_right = run_demo(
-        workers=options.workers, readers=options.readers, interactive=options.interactive, as_json=options.json
+        workers=options.workers,
+        readers=options.readers,
+        interactive=options.interactive,
+        as_json=options.json,
+        plot=options.plot,
     )
     return DONE if is_right else DIFFERENT

@@ -6,28 +6,34 @@ import importlib.util
 import resource
 import sys
 import time
+from pathlib import Path
 
 from ..system.system import ActorSystem
 from .answers import QUESTIONS
 from .arms import compare
 from .flights import DataNotInstalled, load_flight_data
+from .plot import check_plot, write_plot
 from .session import Session
 
 
-def run_demo(*, workers: int, readers: int, interactive: bool, as_json: bool) -> bool:
+def run_demo(*, workers: int, readers: int, interactive: bool, as_json: bool, plot: Path | None = None) -> bool:
     """Run the demo and print its report.
 
     Args:
         interactive: with two runtimes, also where they are not compared.
+        plot: where the plot of the comparison goes; None: nowhere.
 
     Returns:
         Whether every view is what the batch recomputation says.
 
     Raises:
         DataNotInstalled: the extra ``demo`` is not installed.
+        PlotNotPossible: there will be no plot there.
     """
     if importlib.util.find_spec("rich") is None:
         raise DataNotInstalled
+    if plot is not None:
+        check_plot(plot)
     from rich.console import Console
 
     from .progress import bars, no_bars
@@ -48,7 +54,7 @@ def run_demo(*, workers: int, readers: int, interactive: bool, as_json: bool) ->
             memory = session.memory()
             views = session.read_views()
         differences = session.check(views)
-        comparison, _ = compare(data, workers, progress)
+        comparison, courses = compare(data, workers, progress)
     report = Report(
         workers=workers,
         interactive=interactive,
@@ -68,6 +74,8 @@ def run_demo(*, workers: int, readers: int, interactive: bool, as_json: bool) ->
         print(to_json(report))
     else:
         show(report, console)
+    if plot is not None:
+        write_plot(plot, comparison, courses)
     return report.is_right
 
 

@@ -91,15 +91,17 @@ def summarized(course: Course) -> Arm:
 
 
 def joined(arm: str, rounds: Sequence[Course], seconds: float) -> Course:
-    """Rounds of so many seconds as one course."""
+    """Rounds of so many seconds as one course. What was still hydrated then had no end; lookups that were due were
+    waited for a little longer, and what began after that is left out."""
     reads: list[TimedRead] = []
     hydrations: list[Hydration] = []
     for number, course in enumerate(rounds):
         shift = number * seconds
         reads += [TimedRead(shift + read.due, read.latency, read.is_answered) for read in course.reads]
         hydrations += [
-            Hydration(one.view, shift + one.begin, None if one.end is None else shift + one.end)
+            Hydration(one.view, shift + one.begin, None if one.end is None or one.end > seconds else shift + one.end)
             for one in course.hydrations
+            if one.begin < seconds
         ]
     return Course(arm, reads, hydrations)
 

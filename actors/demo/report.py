@@ -106,27 +106,47 @@ def _fresh(report: Report) -> Table:
     return table
 
 
+def compared_columns(comparison: Comparison) -> list[str]:
+    """The columns of the comparison; a percentile is one when there are samples enough in any arm."""
+    return ["arm", "lookups", *_compared_figures(comparison), "hydrations"]
+
+
+def compared_rows(comparison: Comparison) -> Iterable[list[str]]:
+    """The comparison's cells, arm by arm."""
+    for arm in comparison.arms:
+        figures = [shown(arm, name) for name in _compared_figures(comparison).values()]
+        yield [arm.name, f"{arm.reads.samples:,}", *figures, f"{arm.hydrations:,}"]
+
+
+def compared_notes(comparison: Comparison) -> list[str]:
+    """What its signs mean."""
+    notes: list[str] = []
+    if any("–" in row for row in compared_rows(comparison)):
+        notes.append("–: there are too few samples to say")
+    notes += [
+        f"≥: of {arm.name}, {arm.unanswered:,} lookups had no answer yet when their round was over"
+        for arm in comparison.arms
+        if arm.unanswered
+    ]
+    return notes
+
+
+def _compared_figures(comparison: Comparison) -> dict[str, str]:
+    """The names of figures by their columns' titles."""
+    names = {"p50": "p50", "p99": "p99", "max": "maximum"}
+    return {title: name for title, name in names.items() if any(name in arm.figures for arm in comparison.arms)}
+
+
 def _compared(comparison: Comparison) -> Table:
-    arms = comparison.arms
-    columns = {"p50": "p50", "p99": "p99", "max": "maximum"}
-    figures = {title: name for title, name in columns.items() if any(name in arm.figures for arm in arms)}
     title = (
         f"One runtime or two: {comparison.rate:.0f} lookups/s of an airline by {comparison.clients} clients\n"
         f"while views of {comparison.source_rows:,} flights hydrate again and again"
     )
-    table = _table(title, "arm", lookups=_NUMBER, **dict.fromkeys(figures, _NUMBER), hydrations=_NUMBER)
-    for arm in arms:
-        cells = (shown(arm, name) for name in figures.values())
-        table.add_row(arm.name, f"{arm.reads.samples:,}", *cells, f"{arm.hydrations:,}")
-    notes: list[str] = []
-    if any(name not in arm.figures for name in figures.values() for arm in arms):
-        notes.append("–: there are too few samples to say")
-    notes += [
-        f"≥: of {arm.name}, {arm.unanswered:,} lookups had no answer yet when their round was over"
-        for arm in arms
-        if arm.unanswered
-    ]
-    table.caption, table.caption_justify = "\n".join(notes) or None, "left"
+    first, *others = compared_columns(comparison)
+    table = _table(title, first, **dict.fromkeys(others, _NUMBER))
+    for row in compared_rows(comparison):
+        table.add_row(*row)
+    table.caption, table.caption_justify = "\n".join(compared_notes(comparison)) or None, "left"
     return table
 
 

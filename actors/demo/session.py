@@ -30,6 +30,8 @@ KEYS = {
 AIRCRAFT_INDEX = "flights_by_aircraft"
 AIRCRAFT_KEY = "tailnum"
 IDLE_LOOKUPS = 1000
+PATIENCE = 60.0
+"""Seconds. A second runtime does not wait for what is, when it can tell what was; here the first is worth a wait."""
 HOURS_PER_SECOND = 40
 """How fast the live month arrives, as long as the machine keeps up."""
 
@@ -186,6 +188,7 @@ class Session:
 
     def memory(self) -> list[IndexMemory]:
         """What each index takes, over all workers."""
+        self._system.configure(introspection_patience_seconds=PATIENCE)
         sizes = self._system.query(self._system.introspection.arrangement_sizes).dicts()
         memory: list[IndexMemory] = []
         for name, index in self._indexes.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -104,6 +105,23 @@ def test_report_for_a_person(capsys: pytest.CaptureFixture[str]) -> None:
     for part in ("Loaded", "Hydrated", "December, live", "Memory by index", "All 6 views agree", "One runtime or two"):
         assert part in shown
     assert "1 worker in each of two runtimes" in shown
+
+
+@pytest.mark.usefixtures("demo_of")
+@pytest.mark.parametrize("name", ["lookups.html", "lookups.png"])
+def test_the_comparison_as_a_plot(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--json", "--plot", str(tmp_path / name)]) == 0
+    assert json.loads(capsys.readouterr().out)["comparison"]
+    drawn = (tmp_path / name).read_bytes()
+    assert drawn.startswith(b"\x89PNG" if name.endswith("png") else b"<!DOCTYPE html>")
+
+
+def test_a_plot_that_cannot_be_drawn_is_refused_before_anything_is_done(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "load_flight_data", lambda: pytest.fail("the demo ran"))
+    assert main(["demo", "--plot", "lookups.pdf"]) == 2
+    assert capsys.readouterr().err == "pillion: the plot's file ends in .png or .html, and 'lookups.pdf' was given\n"
 
 
 @pytest.mark.usefixtures("demo_of")
