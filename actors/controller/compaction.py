@@ -24,6 +24,8 @@ class Readable:
         lag: how many timestamps before the last sealed one stay readable; None: all.
         imports: what it is computed from directly.
         dropped: nobody may begin to use it; it stays as long as others need it.
+        seen: the latest time that a serializable read of it alone has seen. Threads that read an index where it lies
+            set it, too: they may be ahead of what was reported here.
     """
 
     id: GlobalId
@@ -32,6 +34,7 @@ class Readable:
     imports: tuple[GlobalId, ...] = ()
     holds: dict[Token, Timestamp] = field(default_factory=dict[Token, Timestamp])
     dropped: bool = False
+    seen: Timestamp = 0
 
 
 def allowed_since(readable: Readable, upper: Frontier) -> Timestamp:

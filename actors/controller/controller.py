@@ -104,14 +104,14 @@ class Controller(SystemActor):
         memory: Memory | None = None,
     ) -> None:
         super().__init__()
-        self._state = state = ControllerState(storage)
+        self._compaction_is_coming = False
+        self._state = state = ControllerState(storage, self._compact_later)
         self._definitions = Definitions(state, introspection)
         self._reads = Reads(state, self.services.ids.fresh, self.after)
         self._subscriptions = Subscriptions(state, self._reads)
         self._configuration = Configuration(state, self.log)
         self._memory = MemoryGuard(state, memory or Memory())
         held = HeldReads(state, self.services.ids.fresh)
-        self._compaction_is_coming = False
         self._answers: dict[type, Callable[[Any], Any]] = {
             PeekIndex: self._reads.peek_index,
             Query: self._reads.query,

@@ -210,7 +210,8 @@ class Reads:
         """What an error says that it is in: the application knows no ids."""
         if read.transient:
             return "the query"
-        name = repr(self._state.catalog.name(id))
+        called = self._state.catalog.name(id)
+        name = "what was dropped" if called is None else repr(called)
         # The row program may fail over rows that are fine.
         return name if read.peek is None or read.peek.map_filter_project is None else f"the query of {name}"
 

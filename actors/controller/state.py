@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pykka
@@ -35,7 +35,9 @@ class ControllerState:
         settings: the environment's.
     """
 
-    def __init__(self, storage: pykka.ActorRef[Any]) -> None:
+    def __init__(self, storage: pykka.ActorRef[Any], compact_later: Callable[[], object]) -> None:
+        """``compact_later``: has :meth:`compact` called soon."""
+        self._compact_later = compact_later
         self.storage = storage
         self.catalog = Catalog()
         self.oracle = Oracle()
@@ -99,9 +101,14 @@ class ControllerState:
         """
         inputs = [Input(id, self.readables[id].since, self.upper(id)) for id in ids]
         try:
-            return select_timestamp(isolation, as_of, self.oracle.latest, inputs)
+            time = select_timestamp(isolation, as_of, self.oracle.latest, inputs)
         except NotReadableError as error:
             raise NotReadableError(error.id, error.time, error.since, self.catalog.name(error.id)) from None
+        if isolation is Isolation.SERIALIZABLE and as_of is None and len(inputs) == 1:
+            # What was seen once is not unseen, also when a replica that was lost has not come as far again.
+            readable = self.readables[inputs[0].id]
+            time = readable.seen = max(time, readable.seen)
+        return time
 
     def since(self, ids: Iterable[GlobalId]) -> Timestamp:
         """The earliest time at which all of these are readable."""
@@ -121,6 +128,8 @@ class ControllerState:
             readable = self.readables.get(id)
             if readable is not None:
                 readable.holds.pop(token, None)
+                if readable.dropped:
+                    self._compact_later()  # It was perhaps the last that needed it.
 
     def compact(self) -> None:
         """Allow everything to compact as far as policies, holds and users let it, and remove what is not needed."""

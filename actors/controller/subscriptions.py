@@ -10,12 +10,13 @@ import pyarrow.compute as pc
 
 from ...messages.commands import AllowCompaction, Command, CreateDataflow, Schedule
 from ...messages.dataflows import RenderDataflow, Subscribe
+from ...messages.errors import PillionError
 from ...messages.frontiers import Frontier, Timestamp, less_equal, less_than, show_frontier
 from ...messages.ids import GlobalId
 from ...messages.responses import DroppedAt, SubscribeBatch, SubscribeResponse
 from ...messages.rows import UpdateBlock
 from ..dispatch.oneshot import Stream
-from ..errors import WrongArgument
+from ..errors import UnknownCollection, WrongArgument
 from ..requests import Subscribed, SubscribeTo
 from .planning import at, imports_of, sink_dataflow
 from .reads import Reads
@@ -100,8 +101,13 @@ class Subscriptions:
             self._state.hold(str(subscription.id), subscription.imports, batch.upper - 1)
 
     def resume(self, send: Callable[[Command], None]) -> None:
-        """Create every subscription on a replica, each from where it stands."""
-        for subscription in self._live.values():
+        """Create every subscription on a replica, each from where it stands. One that reads a shard that was dropped
+        ends with an error: what it has not delivered of it is gone."""
+        for subscription in list(self._live.values()):
+            gone = next(filter(self._is_gone, subscription.imports), None)
+            if gone is not None:
+                self._end(subscription, UnknownCollection(gone))
+                continue
             if less_equal(subscription.upper, subscription.as_of):
                 _create(subscription, send)
                 continue
@@ -113,11 +119,14 @@ class Subscriptions:
             subscription.dataflow = at(dataflow, subscription.upper - 1)
             _create(subscription, send)
 
-    def _end(self, subscription: _Subscription) -> None:
+    def _is_gone(self, id: GlobalId) -> bool:
+        return id in self._state.stored and self._state.readables[id].dropped
+
+    def _end(self, subscription: _Subscription, error: PillionError | None = None) -> None:
         del self._live[subscription.id]
         self._state.release(str(subscription.id), subscription.imports)
         self._state.tell(AllowCompaction(subscription.id, None))
-        subscription.stream.close()
+        subscription.stream.close(error)
 
 
 def _create(subscription: _Subscription, send: Callable[[Command], None]) -> None:

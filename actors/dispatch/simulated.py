@@ -217,6 +217,13 @@ class SimulatedDispatcher(Dispatcher):
             if not self.step():
                 raise NeverAnswered
 
+    def elapse(self, seconds: float) -> None:
+        """Let so much virtual time pass while messages are on their way: the timers that are due by then fire."""
+        until = self.clock.now() + seconds
+        while (timer := self._next_timer()) is not None and timer.deadline <= until:
+            self._fire_timer()
+        self.clock.advance_to(max(until, self.clock.now()))
+
     def name(self, actor: SystemActor) -> str:
         """The name of an actor in the trace: its class, counted."""
         return self._names[actor.actor_urn]

@@ -64,11 +64,12 @@ class DirectReader:
         columns = tuple([column_from_values([part.value], type) for part, type in zip(key, types, strict=True)])
         owner = int(shard_of(columns, 1, len(publications))[0]) if len(publications) > 1 else 0
         for _ in range(_ATTEMPTS):
-            time = opened.oracle.latest
+            time = latest = opened.oracle.latest
             if options.isolation is not Isolation.STRICT_SERIALIZABLE:
-                time = self._latest_sealed(time)
+                time = max(self._latest_sealed(time), opened.readable.seen)
             snapshots = [self._sealed(publication, time) for publication in publications]
-            if any(snapshot.since > time for snapshot in snapshots):
+            # What was withdrawn meanwhile is readable at no time that there is.
+            if time > latest or any(snapshot.since > time for snapshot in snapshots):
                 continue
             # Whichever worker has the row: an error of any row is one of the whole collection.
             for snapshot in snapshots:
@@ -81,6 +82,8 @@ class DirectReader:
                 found = rows if rows is not None else snapshot.lookup(columns, time)
             except NegativeMultiplicity as error:
                 raise CollectionError(self._id, time, str(error), repr(self._name)) from None
+            if options.isolation is not Isolation.STRICT_SERIALIZABLE and opened.readable.seen < time:
+                opened.readable.seen = time
             self._connection.lookups.add()
             return Result(time, self._schema, found)
         return None

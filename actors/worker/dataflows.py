@@ -70,7 +70,6 @@ class Dataflows:
         state, description = self._state, command.dataflow
         number = state.next_dataflow
         state.next_dataflow += 1
-        early = state.early.pop(number, [])
         self._check_exports(description)
         validate(description)
         for index in description.index_imports:
@@ -78,13 +77,11 @@ class Dataflows:
         if not state.placement.renders(description.dataflow_class):
             self._peers.record(number, description)
             return
-        running = self.render(number, description)
+        self.render(number, description)
         state.counters[DATAFLOWS_CREATED] += 1
-        for message in early:
-            self._deliver(running, message)
 
     def render(self, number: DataflowNumber, description: RenderDataflow) -> RunningDataflow:
-        """Build a dataflow whose imports are there, and record its exports."""
+        """Build a dataflow whose imports are there, record its exports, and take what fellow workers sent for it."""
         state = self._state
         traces = {index.id: state.traces[index.id] for index in description.index_imports}
         for id in traces:
@@ -107,6 +104,8 @@ class Dataflows:
             self._record(Collection(sink.id, running, self._sink(running, sink)))
         for id in traces:
             self._follow(running, self._exporter(id))
+        for message in state.early.pop(number, ()):
+            self._deliver(running, message)
         return running
 
     def _exporter(self, id: GlobalId) -> RunningDataflow | PeerBundle:

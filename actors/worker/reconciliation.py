@@ -40,6 +40,10 @@ class Reconciler:
         """A connection opened: remember its commands until they are complete. A replica that was not told anything yet
         has nothing to compare them with, and takes them as they come."""
         state = self._state
+        for command in state.replay or ():
+            # The connection before broke while it replayed. What it created has numbers that are not given again.
+            if isinstance(command, CreateDataflow):
+                self._dataflows.skip()
         state.nonce = nonce
         is_fresh = state.config is None and not state.collections and not state.peers
         state.replay = None if is_fresh else []
