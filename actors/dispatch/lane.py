@@ -17,8 +17,8 @@ import itertools
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -70,19 +70,24 @@ def in_handler() -> bool:
     return _here.pending is not None
 
 
-@contextmanager
-def attending() -> Generator[list[Lane]]:
-    """Let the present thread, one of the application, attend lanes. The list gets those that were told something; what
-    is left there at the end is left to the lanes' own threads."""
-    pending: list[Lane] = []
-    _here.pending = pending
-    _here.waits = True
-    try:
-        yield pending
-    finally:
+class Attending:
+    """Lets the present thread, one of the application, attend lanes in a ``with`` block. The list gets those that were
+    told something; what is left there at the end is left to the lanes' own threads."""
+
+    __slots__ = ("_pending",)
+
+    def __enter__(self) -> list[Lane]:
+        self._pending: list[Lane] = []
+        _here.pending = self._pending
+        _here.waits = True
+        return self._pending
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         _here.pending = None
         _here.waits = False
-        for lane in pending:
+        for lane in self._pending:
             lane.ring()
 
 
@@ -187,7 +192,7 @@ class Lane:
             # Whoever put something in the meantime relied on this one.
             if not progressed or not self._items or self.aborted or (enough is not None and enough()):
                 break
-        if attended and threading.current_thread() is not self.thread:
+        if attended and threading.get_ident() != self.thread.ident:
             self.ring()
         return handled
 
@@ -201,12 +206,15 @@ class Lane:
     def _drain(self, enough: Callable[[], bool] | None) -> bool:
         items, timers, pending = self._items, self._timers, _here.pending
         assert pending is not None, "only who can attend to what handlers tell runs handlers"
-        visits = _here.waits and not self.brief
-        now = self._dispatcher.services.clock.now
-        begin, count = now(), 0
+        waits, brief, now = _here.waits, self.brief, self._dispatcher.services.clock.now
+        visits = waits and not brief
+        begin = 0.0 if brief else now()
+        count = 0
         while not self.aborted:
             # Timers come before what waits in the queue: a lane that is never idle has timers, too.
-            item = self._due(now()) if timers and not visits else None
+            item = None
+            if timers and not visits and (timers[0].actor is None or timers[0].deadline <= now()):
+                item = self._due(now())
             if item is None:
                 if not items or (visits and not _takes_little(items[0])):
                     break
@@ -222,12 +230,12 @@ class Lane:
                     self._dispatcher.fail(actor, error)
             else:
                 self._handle(item)
-            if pending and not _here.waits:
+            if pending and not waits:
                 while pending:
                     pending.pop().attend()
             if enough is not None and enough():
                 break
-        if count and not self.brief:
+        if count and not brief:
             self._brisk = now() - begin < BRISK * count
         return count > 0
 

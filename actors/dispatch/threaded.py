@@ -21,7 +21,7 @@ from ...messages.errors import PillionError
 from ..errors import LostInFork, StoppedFromOutside, SystemFailed, SystemStopped, WaitInHandler
 from .base import Dispatcher, SystemActor, Timer
 from .interrupts import InterruptsDeferred
-from .lane import BRISK, Item, Lane, attending, in_handler
+from .lane import BRISK, Attending, Item, Lane, in_handler
 from .oneshot import OneShot, Stream
 from .services import Clock, RandomIds, Services, SystemClock
 
@@ -204,7 +204,7 @@ class ThreadedDispatcher(Dispatcher):
         def answered() -> bool:
             return reply.is_set
 
-        with InterruptsDeferred(), attending() as pending:
+        with InterruptsDeferred(), Attending() as pending:
             if send is not None:
                 send()
             while not reply.is_set:

@@ -40,7 +40,7 @@ class Memory:
     def resident(self) -> int | None:
         """Bytes of memory that the process has; None where the platform does not say."""
         statm = _statm(os.getpid())
-        return None if statm is None else int(os.pread(statm, 256, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return None if statm is None else int(os.pread(statm, 256, 0).split(b" ", 2)[1]) * _page_size()
 
     def excess(self, limit: int, fraction: float) -> Excess | None:
         """Whether the process has too much.
@@ -54,6 +54,11 @@ class Memory:
             return None
         resident = self.resident
         return Excess(resident, allowed) if resident is not None and resident > allowed else None
+
+
+@functools.cache
+def _page_size() -> int:
+    return os.sysconf("SC_PAGE_SIZE")
 
 
 @functools.cache

@@ -41,6 +41,9 @@ class Overrides(Mapping[str, Setting]):
     def __getitem__(self, name: str) -> Setting:
         return self._stored[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._stored  # Mapping's own tries, and catches the KeyError, which takes a microsecond.
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._stored)
 

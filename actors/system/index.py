@@ -88,7 +88,9 @@ class Index:
             ReadTimeout: not answered within ``timeout`` seconds.
         """
         literals = self._literals(key)
-        options = read_options(isolation, as_of, timeout)
+        options = _LATEST
+        if isolation is not options.isolation or as_of is not None or timeout is not None:
+            options = read_options(isolation, as_of, timeout)
         found = self._reader.lookup(literals, options)
         return self._ask((literals,), options) if found is None else found
 
@@ -174,3 +176,4 @@ class Index:
 
 
 _EVERYTHING = Finishing()
+_LATEST = read_options(Isolation.STRICT_SERIALIZABLE, None, None)

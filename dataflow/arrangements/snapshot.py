@@ -94,34 +94,35 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
             NegativeMultiplicity: of one of these rows.
         """
         (number,) = row_hash_numbers(key, 1)
-        found: list[Updates] = []
-        size = 0
-        for batch in self.oks:
-            begin, end = batch.range_of(number)
-            if begin < end:
-                size += end - begin
-                if size > FEW_ROWS:
-                    return None
-                found.append(batch.updates if end - begin == len(batch) else batch.updates.slice(begin, end))
         wanted = tuple([column.to_values()[0] for column in key])
         positions = self.layout.key
         net: dict[tuple[Any, ...], int] = {}
-        for updates in found:
-            for row, at, diff in updates.to_tuples():
+        size = 0
+        for batch in self.oks:
+            begin, end = batch.range_of(number)
+            if begin == end:
+                continue
+            size += end - begin
+            if size > FEW_ROWS:
+                return None
+            updates = batch.updates
+            rows = zip(*[column.values_between(begin, end) for column in updates.columns], strict=True)
+            times, diffs = updates.times[begin:end].tolist(), updates.diffs[begin:end].tolist()
+            for row, at, diff in zip(rows, times, diffs, strict=True):
                 if at <= time and tuple([row[position] for position in positions]) == wanted:
                     net[row] = net.get(row, 0) + diff
         # Equality is that of the columns, but for a NaN, which Python has equal none.
         if any(value != value for row in (wanted, *net) for value in row):
             return None
-        rows: list[tuple[Any, ...]] = []
+        result: list[tuple[Any, ...]] = []
         for row, diff in net.items():
             if diff == 1:
-                rows.append(row[: self.arity])
+                result.append(row[: self.arity])
             elif diff < 0:
                 raise NegativeMultiplicity(row[: self.arity], diff)
             else:
-                rows += [row[: self.arity]] * diff
-        return rows
+                result += [row[: self.arity]] * diff
+        return result
 
     def scan(self, time: Timestamp) -> Scan:
         """All rows at ``time``, in slices."""

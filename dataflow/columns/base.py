@@ -93,6 +93,10 @@ class Column(abc.ABC):
     def to_values(self) -> list[Value]:
         """The values at the Python surface."""
 
+    def values_between(self, start: int, stop: int) -> list[Value]:
+        """The values at these positions, at the Python surface."""
+        return self.slice(start, stop).to_values()
+
     @property
     @abc.abstractmethod
     def nbytes(self) -> int:

@@ -148,6 +148,11 @@ class FixedColumn(Column):
             return [v if ok else None for v, ok in zip(values, self.valid.tolist(), strict=True)]
         return values
 
+    def values_between(self, start: int, stop: int) -> list[Value]:
+        if self.valid is None and self.type is not SqlType.DATE and self.type is not SqlType.TIMESTAMP:
+            return self.values[start:stop].tolist()
+        return super().values_between(start, stop)
+
     @property
     def nbytes(self) -> int:
         total = 0 if self.values.strides == (0,) else self.values.nbytes
