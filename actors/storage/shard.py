@@ -114,6 +114,11 @@ class Shard:
             return None, min(error_messages(errors))
         return at(self._oks, time), None
 
+    @property
+    def is_tidied(self) -> bool:
+        """Whether there may be something to tidy: rows that only came are left as they came."""
+        return isinstance(self._oks, Arranged)
+
     def maintain(self, fuel: int) -> bool:
         """Tidy about ``fuel`` rows; whether there is more to do."""
         return self._oks.maintain(fuel) or self._errs.maintain(fuel)

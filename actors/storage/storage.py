@@ -136,6 +136,7 @@ class Storage(SystemActor):
         shard = self._shards.get(message.shard)
         if shard is not None:
             shard.compact(message.since)
+            self._maintain_later(shard)
 
     # --- Writing -------------------------------------------------------------------------------------------------
 
@@ -161,7 +162,8 @@ class Storage(SystemActor):
             for id in list(self._reads):
                 if id in self._tables:
                     self._retry_reads(self._tables[id])
-        self._maintain_later()
+        for id in changed:
+            self._maintain_later(self._tables[id])
 
     def compare_and_append(self, message: CompareAndAppend) -> None:
         shard = self._find(message.shard, message)
@@ -195,7 +197,7 @@ class Storage(SystemActor):
         shard.append(oks, errs, upper)
         self._subscribers.announce({shard.id: Chunk(lower, upper, oks, errs)})
         self._retry_reads(shard)
-        self._maintain_later()
+        self._maintain_later(shard)
 
     # --- Subscribing ---------------------------------------------------------------------------------------------
 
@@ -274,8 +276,9 @@ class Storage(SystemActor):
         else:
             self._maintaining = False
 
-    def _maintain_later(self) -> None:
-        if not self._maintaining:
+    def _maintain_later(self, shard: Shard) -> None:
+        """Tidy in a while, if it is a shard that is tidied at all: each moment that is set wakes a thread."""
+        if shard.is_tidied and not self._maintaining:
             self._maintaining = True
             self.after(_MAINTAIN_AFTER, Maintain())
 
