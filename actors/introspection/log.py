@@ -24,6 +24,7 @@ from ...messages.frontiers import MINIMUM, Timestamp
 from ...messages.ids import GlobalId
 from ...messages.scalars import Value
 from ..metrics.system import SystemMetrics
+from ..settings import INTROSPECTION_PATIENCE
 from ..worker.placement import Placement
 from ..worker.state import ComputeState, RunningDataflow
 from .relations import RELATIONS, IntrospectionRelation
@@ -35,6 +36,9 @@ _INTERVAL = 0.05
 """Seconds: a worker records no more often of its own accord."""
 _SHARE = 50
 """Nor so often that it takes a greater part of its time than one in so many."""
+_PATIENT = 1.0
+"""Seconds: readers who wait for so long get the present state, and need no record from before; it would seal a time that a
+protocol script has not read yet."""
 
 
 class Introspection:
@@ -109,7 +113,12 @@ class Introspection:
     def expect_long_work(self) -> None:
         """The worker will not listen for a while: readers elsewhere get the state as it is before that."""
         now = self._now()
-        if self._logs and self._state.placement is Placement.MAINTENANCE and now >= self._not_before:
+        if (
+            self._state.placement is not Placement.MAINTENANCE
+            or self._state.settings.get(INTROSPECTION_PATIENCE) > _PATIENT
+        ):
+            return
+        if self._logs and now >= self._not_before:
             self.advance(max([log.upper for log in self._logs]))
             spent = self._now() - now
             self._not_before = now + max(_INTERVAL, _SHARE * spent)
