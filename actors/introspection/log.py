@@ -37,8 +37,8 @@ _INTERVAL = 0.05
 _SHARE = 50
 """Nor so often that it takes a greater part of its time than one in so many."""
 _PATIENT = 1.0
-"""Seconds: readers who wait for so long get the present state, and need no record from before; it would seal a time that a
-protocol script has not read yet."""
+"""Seconds: readers who wait for so long get the present state, and need no record from before; it would seal a time
+that a protocol script has not read yet."""
 
 
 class Introspection:
