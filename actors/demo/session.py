@@ -187,7 +187,9 @@ class Session:
         return found
 
     def memory(self) -> list[IndexMemory]:
-        """What each index takes, over all workers."""
+        """What each index takes, over all workers, with everything that was written in it."""
+        for index in self._indexes.values():
+            index.wait_until_ready()
         self._system.configure(introspection_patience_seconds=PATIENCE)
         sizes = self._system.query(self._system.introspection.arrangement_sizes).dicts()
         memory: list[IndexMemory] = []
