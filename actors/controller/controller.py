@@ -195,6 +195,7 @@ class Controller(SystemActor):
 
     def _drop(self, request: Drop) -> Any:
         dropped = self._definitions.drop(request)
+        self._subscriptions.dropped()
         self._reads.advanced()
         return dropped
 

@@ -133,7 +133,7 @@ class Definitions:
             readable = state.readables.get(info.id)
             if readable is not None:
                 readable.dropped = True
-            if info.id in state.stored:
+            if info.id in state.tables:
                 state.storage.tell(DropShard(info.id))
         state.compact()
         return tuple(info.id for info in dropped)

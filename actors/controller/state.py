@@ -16,7 +16,7 @@ from ...messages.ids import GlobalId
 from ..errors import ReplicaDown, UnknownCollection
 from ..requests import Isolation
 from ..settings import Settings
-from ..storage.messages import CompactShard
+from ..storage.messages import CompactShard, DropShard
 from .catalog import Catalog
 from .compaction import Readable, Token, compactions, removable
 from .replica import ReplicaState
@@ -149,6 +149,9 @@ class ControllerState:
             self.tables.discard(id)
         else:
             self.send(AllowCompaction(id, None))
+            if id in self.stored:
+                # Not before: a shard ends where it stands, and readers may need later times than it has.
+                self.storage.tell(DropShard(id))
         self.stored.discard(id)
         for replica in self.replicas.values():
             replica.forget(id)

@@ -76,6 +76,24 @@ class Subscriptions:
         _create(subscription, state.tell)
         return Subscribed(id, as_of)
 
+    def dropped(self) -> None:
+        """Something was dropped. What reads a materialized view that was ends after the latest transaction."""
+        state = self._state
+        gone = {
+            id for id, readable in state.readables.items() if readable.dropped and id in state.stored - state.tables
+        }
+        for id, readable in state.readables.items():
+            if not gone.isdisjoint(readable.imports):
+                gone.add(id)
+        for subscription in list(self._live.values()) if gone else ():
+            if gone.isdisjoint(subscription.imports):
+                continue
+            end = state.oracle.latest + 1
+            if less_than(end, subscription.up_to):
+                subscription.up_to = end
+            if not less_than(subscription.upper, subscription.up_to):
+                self._end(subscription)
+
     def unsubscribe(self, id: GlobalId) -> None:
         subscription = self._live.get(id)
         if subscription is not None:
@@ -120,7 +138,7 @@ class Subscriptions:
             _create(subscription, send)
 
     def _is_gone(self, id: GlobalId) -> bool:
-        return id in self._state.stored and self._state.readables[id].dropped
+        return id in self._state.tables and self._state.readables[id].dropped
 
     def _end(self, subscription: _Subscription, error: PillionError | None = None) -> None:
         del self._live[subscription.id]

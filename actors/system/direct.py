@@ -67,9 +67,10 @@ class DirectReader:
             time = latest = opened.oracle.latest
             if options.isolation is not Isolation.STRICT_SERIALIZABLE:
                 time = max(self._latest_sealed(time), opened.readable.seen)
+            if time > latest:
+                continue  # What was withdrawn meanwhile is readable at no time that there is.
             snapshots = [self._sealed(publication, time) for publication in publications]
-            # What was withdrawn meanwhile is readable at no time that there is.
-            if time > latest or any(snapshot.since > time for snapshot in snapshots):
+            if any(snapshot.since > time for snapshot in snapshots):
                 continue
             # Whichever worker has the row: an error of any row is one of the whole collection.
             for snapshot in snapshots:

@@ -17,12 +17,14 @@ from pillion.actors.multiplexer.replica import Replica
 from pillion.actors.requests import (
     Commit,
     CreateIndex,
+    CreateMaterializedView,
     CreateTable,
     Drop,
     HoldRead,
     Insert,
     Isolation,
     PeekIndex,
+    Query,
     ReleaseRead,
     SubscribeTo,
 )
@@ -42,11 +44,12 @@ from pillion.messages.commands import (
 )
 from pillion.messages.dataflows import RelationDataflow, SinkExport, SourceImport, Subscribe
 from pillion.messages.ids import GlobalId
-from pillion.messages.relations import Get
+from pillion.messages.relations import Distinct, Get, Project
 from pillion.messages.responses import SubscribeResponse
 from pillion.messages.scalars import ColumnRef
 from pillion.messages.types import SqlType
 from tests.actor.two_runtimes import actor_of
+from tests.property.workload.answers import rows_of
 from tests.property.workload.line import Break
 from tests.property.workload.model import TABLE
 from tests.property.workload.run import columns
@@ -98,9 +101,10 @@ def test_a_serializable_read_never_goes_back_behind_what_a_thread_has_read_itsel
     assert second.timestamp >= first.timestamp
 
 
+@pytest.mark.parametrize("one_is_behind", [True, False])
 @pytest.mark.parametrize("isolation", list(Isolation))
 def test_a_thread_that_reads_an_index_that_is_withdrawn_asks_for_it(
-    system: SimulatedSystem, isolation: Isolation
+    system: SimulatedSystem, isolation: Isolation, one_is_behind: bool
 ) -> None:
     """The replica loses the index while the thread holds its publication."""
     table, index = table_with_index(system)
@@ -108,7 +112,8 @@ def test_a_thread_that_reads_an_index_that_is_withdrawn_asks_for_it(
     assert index.lookup(1).rows() == index.lookup(1, isolation=isolation).rows() == [(1, 1)]
     system.line.tell(Break())
     publications = [actor_of(ref).state.traces[index.id].publication for ref in system.replica.workers]
-    system.dispatcher.run_until(lambda: any(p is not None and p.closed for p in publications))
+    withdrawn = any if one_is_behind else all
+    system.dispatcher.run_until(lambda: withdrawn(p is not None and p.closed for p in publications))
     found = index.lookup(1, isolation=isolation)
     assert (found.timestamp, found.rows()) == (time, [(1, 1)])
 
@@ -129,6 +134,35 @@ def test_a_subscription_whose_table_is_gone_ends_with_an_error_when_the_replica_
     with pytest.raises(UnknownCollection):
         for _ in range(10):
             stream.get()
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_reads_of_a_materialized_view_that_is_dropped_before_it_has_come_to_their_time(
+    system: SimulatedSystem, indexed: bool
+) -> None:
+    """Its shard ends where it stands: not before they were answered."""
+    table = ask(system, CreateTable, name="table", schema=TABLE)
+    view = ask(system, CreateMaterializedView, name="view", relation=Get(table), schema=TABLE, wait=True)
+    if indexed:
+        ask(system, CreateIndex, name="index", on=view, key=KEY, wait=True)
+    stream = system.connection.stream()
+    ask(system, SubscribeTo, relation=Get(view), schema=TABLE, stream=stream)
+    system.settle()
+    system.schedule.lagging = {actor_of(ref) for ref in system.replica.workers}
+    time = write(system, table, (1, 1))
+    swapped = Project(Get(view), (1, 0))
+    read = system.connection.send(lambda reply: Query(relation=Distinct(swapped), schema=TABLE, reply=reply))
+    ask(system, Drop, id=view, cascade=True)
+    result = read.get()
+    assert (result.timestamp, [row for block in result.blocks for row in rows_of(block)]) == (time, [(1, 1)])
+    # Who follows it sees everything until it was dropped, and then its end.
+    assert sum(batch.updates.num_rows for batch in stream) == 1
+    system.dispatcher.elapse(10.0)
+    system.settle()
+    ask(system, Drop, id=table)
+    system.dispatcher.elapse(10.0)
+    system.settle()
+    system.check_nothing_left()
 
 
 def test_what_was_dropped_goes_with_its_last_reader_though_nobody_writes(system: SimulatedSystem) -> None:

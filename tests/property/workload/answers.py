@@ -176,6 +176,7 @@ class Followed:
     as_of: int | None = None
     upper: int | None = None
     rows: Rows | None = None
+    resumed: bool = False
     closed: bool = False
     may_end: bool = False
 
@@ -192,7 +193,8 @@ class Followed:
             except StopIteration:
                 self.closed = True
                 ended = self.up_to is not None and self.upper is not None and self.upper >= self.up_to
-                assert self.may_end or ended or self.upper is None, "a subscription ended by itself"
+                gone = self.upper is None or self.model.lost(self.relation)
+                assert self.may_end or ended or gone, "a subscription ended by itself"
                 return
             except UnknownCollection as error:
                 # Its table was dropped, and the replica lost what it had of it.
@@ -208,9 +210,9 @@ class Followed:
 
     def _integrate(self, batch: SubscribeBatch) -> None:
         assert self.rows is not None
-        if batch.upper is None and self.model.lost(self.relation):
-            # Its table was dropped. When the replica lost it just before, there is no telling what it held last.
-            self.upper = None
+        if (self.resumed or not self.with_snapshot) and self.model.lost(self.relation):
+            # Its table was dropped before it was read (again): without a snapshot, the error is not shown either.
+            self.upper = batch.upper
             return
         updates = batch.updates
         size = updates.num_rows

@@ -54,6 +54,8 @@ from .system import REPLICA, SimulatedSystem
 READ_FROM = (CollectionKind.TABLE, CollectionKind.VIEW, CollectionKind.MATERIALIZED_VIEW)
 MOST_COLLECTIONS = 14
 MOST_ROWS = 12
+PATIENCE = 5
+"""Seconds that introspection may take."""
 DEEPEST = 2
 """A relation over relations over tables; deeper ones grow, and find nothing more."""
 SETTINGS: dict[str, tuple[bool | int | str, ...]] = {
@@ -78,11 +80,13 @@ class Workload:
         self.checked: Counter[str] = Counter()
         """How many answers there were, by what was asked."""
         self._asked: list[Asked] = []
+        self._subscribed: list[Followed] = []
         self._followed: list[tuple[Followed, OneShot[Any]]] = []
         self._held: list[tuple[Held, frozenset[GlobalId]]] = []
         self._indexes: dict[GlobalId, Index] = {}
         self._floors: dict[GlobalId, int] = {}
         self._names = 0
+        self._patience = PATIENCE
         self._seen = 0
         """The time of the last transaction that was answered."""
         self._actions: list[tuple[int, Callable[[], None]]] = [
@@ -462,6 +466,7 @@ class Workload:
         up_to = self.model.latest + self.rng.randint(1, 4) if self.rng.random() < 0.3 else None
         stream = self.system.connection.stream()
         followed = Followed(self.model, known.relation, stream, with_snapshot, up_to)
+        self._subscribed.append(followed)
         time = self.model.latest
 
         def subscribed(answer: Any) -> None:
@@ -498,11 +503,17 @@ class Workload:
 
     def _reconnect(self) -> None:
         self.journal.append("reconnect")
+        self._doubt()
         self.system.controller.tell(ReplicaLost(REPLICA))
 
     def _break(self) -> None:
         self.journal.append("break the connection")
+        self._doubt()
         self.system.line.tell(Break())
+
+    def _doubt(self) -> None:
+        for followed in self._subscribed:
+            followed.resumed = True
 
     def _elapse(self) -> None:
         seconds = self.rng.choice([0.02, 0.1, 1.0])
@@ -519,6 +530,13 @@ class Workload:
         """Let everything happen that can happen: then nobody waits."""
         self.system.settle()
         self._take_answers()
+        while self._asked and all("introspect" in asked.what for asked in self._asked) and self._patience:
+            # A worker that did not know of it yet when it was asked is asked again after a while.
+            self._patience -= 1
+            self.system.dispatcher.elapse(1.0)
+            self.system.settle()
+            self._take_answers()
+        self._patience = PATIENCE
         assert not self._asked, f"never answered: {[asked.what for asked in self._asked]}"
         self.system.check_nothing_waits()
 
