@@ -50,9 +50,9 @@ from pillion.messages.scalars import ColumnRef
 from pillion.messages.types import SqlType
 from tests.actor.two_runtimes import actor_of
 from tests.property.workload.answers import rows_of
+from tests.property.workload.changing import columns
 from tests.property.workload.line import Break
 from tests.property.workload.model import TABLE
-from tests.property.workload.run import columns
 from tests.property.workload.system import REPLICA, SimulatedSystem
 
 KEY = (ColumnRef(0),)

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from pillion.actors.controller.messages import ReplicaLost
 from pillion.actors.dispatch.oneshot import OneShot
-from pillion.actors.errors import NoSuchRow, StillUsed, UnknownCollection
+from pillion.actors.errors import UnknownCollection
 from pillion.actors.introspection.relations import RELATIONS
 from pillion.actors.requests import (
     Cancel,
     CollectionKind,
-    Commit,
     Configure,
-    CreateIndex,
-    CreateMaterializedView,
-    CreateTable,
-    CreateView,
-    Delete,
-    Drop,
     Held,
     HoldRead,
-    Insert,
     Isolation,
     PeekIndex,
     Query,
-    ReadPolicy,
     ReleaseRead,
     Subscribed,
     SubscribeTo,
@@ -37,27 +26,19 @@ from pillion.actors.requests import (
 )
 from pillion.actors.settings import PEEK_ROUTING
 from pillion.actors.system.index import Index
-from pillion.dataflow.columns.column import Column, column_from_values
 from pillion.messages.commands import Finishing
 from pillion.messages.errors import PillionError
 from pillion.messages.ids import GlobalId
 from pillion.messages.relations import Order
-from pillion.messages.scalars import ColumnRef, Literal
+from pillion.messages.scalars import Literal
 from pillion.messages.types import SqlType
 
-from .answers import Asked, Followed, ReadCheck, dropped_in
+from .answers import Followed, ReadCheck, dropped_in
+from .changing import PATIENCE, READ_FROM, Changes
 from .line import Break
-from .model import TABLE, Known, Model, Row
-from .relations import relation
-from .system import REPLICA, SimulatedSystem
+from .model import Known
+from .system import REPLICA
 
-READ_FROM = (CollectionKind.TABLE, CollectionKind.VIEW, CollectionKind.MATERIALIZED_VIEW)
-MOST_COLLECTIONS = 14
-MOST_ROWS = 12
-PATIENCE = 5
-"""Seconds that introspection may take."""
-DEEPEST = 2
-"""A relation over relations over tables; deeper ones grow, and find nothing more."""
 SETTINGS: dict[str, tuple[bool | int | str, ...]] = {
     "enable_compute_interactive_dataflows": (True, False),
     "enable_compute_interactive_runtime": (True, False),
@@ -69,26 +50,11 @@ SETTINGS: dict[str, tuple[bool | int | str, ...]] = {
 }
 
 
-class Workload:
-    """A system, what it was asked, and what there should be."""
+class Workload(Changes):
+    """The requests of a run, in a random order; then everything is dropped."""
 
     def __init__(self, seed: int, *, workers: int, interactive: bool) -> None:
-        self.rng = random.Random(seed)
-        self.system = SimulatedSystem(seed, workers=workers, interactive=interactive)
-        self.model = Model()
-        self.journal: list[str] = []
-        self.checked: Counter[str] = Counter()
-        """How many answers there were, by what was asked."""
-        self._asked: list[Asked] = []
-        self._subscribed: list[Followed] = []
-        self._followed: list[tuple[Followed, OneShot[Any]]] = []
-        self._held: list[tuple[Held, frozenset[GlobalId]]] = []
-        self._indexes: dict[GlobalId, Index] = {}
-        self._floors: dict[GlobalId, int] = {}
-        self._names = 0
-        self._patience = PATIENCE
-        self._seen = 0
-        """The time of the last transaction that was answered."""
+        super().__init__(seed, workers=workers, interactive=interactive)
         self._actions: list[tuple[int, Callable[[], None]]] = [
             (22, self._commit),
             (10, self._peek),
@@ -134,169 +100,6 @@ class Workload:
     def stop(self) -> None:
         """Stop the system."""
         self.system.dispatcher.stop()
-
-    # --- Asking --------------------------------------------------------------------------------------------------
-
-    def _send(self, what: str, kind: Any, check: Callable[[Any], None], **fields: Any) -> Asked:
-        self.journal.append(what)
-        reply = self.system.connection.send(lambda reply: kind(reply=reply, **fields))
-        asked = Asked(f"{len(self.journal)}: {what}", reply, check)
-        self._asked.append(asked)
-        return asked
-
-    def _take_answers(self) -> None:
-        waiting: list[Asked] = []
-        for asked in self._asked:
-            try:
-                done = asked.answered()
-            except AssertionError as error:
-                raise AssertionError(f"{asked.what}: {error}") from error
-            if done:
-                self.checked[asked.what.split()[1]] += 1
-            else:
-                waiting.append(asked)
-        self._asked = waiting
-        for followed, _ in self._followed:
-            followed.check()
-
-    # --- Writing -------------------------------------------------------------------------------------------------
-
-    def _commit(self) -> None:
-        tables = self.model.there(CollectionKind.TABLE)
-        if not tables:
-            return
-        changes: list[Any] = []
-        after: dict[Known, Counter[Row]] = {}
-        for table in self.rng.sample(tables, self.rng.randint(1, min(2, len(tables)))):
-            present = sorted(table.latest.elements())
-            gone = self.rng.sample(present, self.rng.randint(0, min(3, len(present))))
-            room = max(0, MOST_ROWS - len(present))
-            new = [(self.rng.randrange(4), self.rng.randrange(4)) for _ in range(self.rng.randint(0, min(4, room)))]
-            if self.rng.random() < 0.6:
-                new = [(a, b + 1) for a, b in new]
-            rows = Counter(table.latest)
-            rows.subtract(gone)
-            rows.update(new)
-            after[table] = +rows
-            changes += [Delete(table.id, columns(gone)), Insert(table.id, columns(new))]  # type: ignore[arg-type]
-        self.model.latest += 1
-        time = self.model.latest
-        if self.rng.random() < 0.05:
-            # Of a transaction that is refused nothing is seen.
-            changes.append(Delete(changes[0].table, columns([(99, 99)])))
-            self._send(f"refused commit at {time}", Commit, self._refused(NoSuchRow), changes=tuple(changes))
-            return
-        for table, rows in after.items():
-            table.contents.append((time, rows))
-        shown = ", ".join(f"{table.name}={sorted(rows.elements())}" for table, rows in after.items())
-
-        def committed(answer: Any) -> None:
-            assert getattr(answer, "timestamp", None) == time, answer
-            self._seen = max(self._seen, time)
-
-        self._send(f"commit at {time}: {shown}", Commit, committed, changes=tuple(changes))
-
-    def _refused(self, *kinds: type[PillionError]) -> Callable[[Any], None]:
-        def check(answer: Any) -> None:
-            assert isinstance(answer, kinds), answer
-
-        return check
-
-    # --- Creating and dropping -----------------------------------------------------------------------------------
-
-    def _name(self, kind: str) -> str:
-        self._names += 1
-        return f"{kind}{self._names}"
-
-    def _policy(self) -> ReadPolicy:
-        return ReadPolicy(self.rng.choice([0, 0, 0, 2, 5, None]))
-
-    def _create(self, known: Known, kind: Any, **fields: Any) -> None:
-        self.model.collections.append(known)
-
-        def created(answer: Any) -> None:
-            if isinstance(answer, UnknownCollection):
-                assert known.dropped and fields.get("wait"), f"{known.name}: {answer}"
-                return
-            assert isinstance(answer, GlobalId), answer
-            known.id = answer
-
-        shown = f"create {known.name}: {fields}"
-        self._send(shown, kind, created, name=known.name, **fields)
-
-    def _create_table(self) -> None:
-        if len(self.model.there(CollectionKind.TABLE)) < 4:
-            known = Known(self._name("table"), CollectionKind.TABLE, TABLE)
-            self._create(known, CreateTable, schema=TABLE, policy=self._policy())
-
-    def _sources(self, *, failing: bool) -> list[Known]:
-        there = [known for known in self.model.there(*READ_FROM) if depth(known) < DEEPEST]
-        return [known for known in there if failing or not known.may_fail]
-
-    def _relation(self, *, failing: bool) -> Known | None:
-        """A relation that has no name yet."""
-        over = self._sources(failing=failing)
-        if not over:
-            return None
-        algebra, uses, fails = relation(self.rng, over, failing=failing)
-        may_fail = fails or any(used.may_fail for used in uses)
-        must_fail = fails and not any(used.may_fail for used in uses)
-        return Known("", CollectionKind.VIEW, self.model.schema(algebra), algebra, None, (), uses, may_fail, must_fail)
-
-    def _create_view(self) -> None:
-        known = self._relation(failing=True)
-        if known is None or self._too_many():
-            return
-        known.name = self._name("view")
-        self._create(known, CreateView, relation=known.relation, schema=known.schema)
-
-    def _create_materialized_view(self) -> None:
-        known = self._relation(failing=True)
-        if known is None or self._too_many():
-            return
-        known.name, known.kind = self._name("materialized"), CollectionKind.MATERIALIZED_VIEW
-        wait = self.rng.random() < 0.3
-        fields = {"relation": known.relation, "schema": known.schema, "policy": self._policy(), "wait": wait}
-        self._create(known, CreateMaterializedView, **fields)
-
-    def _create_index(self) -> None:
-        there = self.model.there(*READ_FROM)
-        if not there or self._too_many():
-            return
-        on = self.rng.choice(there)
-        key = tuple(ColumnRef(at) for at in self.rng.choice([(0,), (0,), (1,), (0, 1)]))
-        known = Known(self._name("index"), CollectionKind.INDEX, on.schema, on.get, on, key, (on,))
-        known.may_fail, known.must_fail = on.may_fail, on.must_fail
-        self._create(known, CreateIndex, on=on.id, key=key, policy=self._policy(), wait=self.rng.random() < 0.3)
-
-    def _too_many(self) -> bool:
-        return sum(not known.dropped for known in self.model.collections) >= MOST_COLLECTIONS
-
-    def _drop(self) -> None:
-        there = self.model.there(*READ_FROM, CollectionKind.INDEX)
-        if self.rng.random() < 0.7:
-            # More often what is used little: an index that is dropped and made again is what this is about.
-            there = [known for known in there if known.kind is CollectionKind.INDEX] or there
-        elif self.rng.random() < 0.7:
-            there = [known for known in there if known.kind is not CollectionKind.TABLE]
-        if there:
-            self._drop_one(self.rng.choice(there), cascade=self.rng.random() < 0.4)
-
-    def _drop_one(self, known: Known, *, cascade: bool) -> None:
-        users = self.model.users(known)
-        if users and not cascade:
-            self._send(f"drop {known.name}, which is used", Drop, self._refused(StillUsed), id=known.id)
-            return
-        gone = [known, *users]
-        for each in gone:
-            each.dropped = True
-
-        def dropped(answer: Any) -> None:
-            assert isinstance(answer, tuple) and len(answer) == len(gone), answer
-            assert {each.id for each in gone if each.id is not None} <= set(answer), answer
-
-        shown = ", ".join(each.name for each in gone)
-        self._send(f"drop {shown}", Drop, dropped, id=known.id, cascade=cascade)
 
     # --- Reading -------------------------------------------------------------------------------------------------
 
@@ -567,16 +370,3 @@ class Workload:
 
 
 SYSTEM_WIDE = {"enable_compute_interactive_dataflows", "peek_stash_threshold"}
-
-
-def depth(known: Known) -> int:
-    """How many relations are between a collection and tables."""
-    return 1 + max(depth(used) for used in known.uses) if known.uses else 0
-
-
-def columns(rows: list[Any]) -> tuple[Column, ...]:
-    """The columns of rows of two numbers."""
-    return tuple(column_from_values([row[at] for row in rows], SqlType.BIGINT) for at in range(2))
-
-
-__all__ = ["Workload"]
