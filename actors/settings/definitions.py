@@ -6,7 +6,7 @@ import enum
 from typing import Any
 
 from .config import Config, Scope
-from .parsing import count, flag, fraction, one_of, seconds, size, up_to
+from .parsing import GcFreeze, count, flag, fraction, gc_freeze, one_of, seconds, size, up_to
 
 
 class PeekRouting(enum.StrEnum):
@@ -90,10 +90,11 @@ GC_THRESHOLD = Config(
 )
 GC_FREEZE = Config(
     "process_gc_freeze",
-    False,
+    GcFreeze.AUTO,
     Scope.REPLICA,
-    flag,
-    "on or off; whether garbage collections leave out the objects that there are when it is turned on",
+    gc_freeze,
+    "auto, on or off; whether garbage collections leave out the objects that there are when it is turned on (auto: on "
+    "where there are two runtimes)",
 )
 ARROW_CPU_THREADS = Config(
     "process_arrow_cpu_threads", 0, Scope.REPLICA, up_to(1024), "threads of Arrow for computing; 0 leaves them alone"

@@ -21,6 +21,24 @@ def flag(value: Setting) -> bool:
     return found
 
 
+class GcFreeze(enum.StrEnum):
+    """Whether garbage collections leave out what there is."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
+def gc_freeze(value: Setting) -> GcFreeze:
+    """A truth value, or a word for one, or ``auto``."""
+    if str(value).strip().lower() == GcFreeze.AUTO:
+        return GcFreeze.AUTO
+    try:
+        return GcFreeze.ON if flag(value) else GcFreeze.OFF
+    except ValueError:
+        raise ValueError("expected auto, on or off") from None
+
+
 _INTEGERS = 1 << 63
 """Messages carry whole numbers below this."""
 _LONGEST = 1e9

@@ -20,6 +20,7 @@ import pyarrow as pa
 from ..process.garbage import Freezing, set_young_threshold, young_threshold
 from ..process.shared_value import SharedValue
 from ..settings import ARROW_CPU_THREADS, ARROW_IO_THREADS, GC_FREEZE, GC_THRESHOLD, SWITCH_INTERVAL, Settings
+from ..settings.parsing import GcFreeze
 
 
 class ProcessGlobals(enum.Enum):
@@ -39,11 +40,14 @@ class ProcessSettings:
         self._cpu_threads = SharedValue(pa.cpu_count, pa.set_cpu_count, max)
         self._io_threads = SharedValue(pa.io_thread_count, pa.set_io_thread_count, max)
 
-    def apply(self, owner: str, settings: Settings) -> None:
-        """Give the process the values in these settings, as long as ``owner`` lives. Zero: any value is right."""
+    def apply(self, owner: str, settings: Settings, *, reads_apart: bool = False) -> None:
+        """Give the process the values in these settings, as long as ``owner`` lives. Zero: any value is right.
+
+        ``reads_apart``: a second runtime answers reads, which a full collection would delay."""
         self._switch_interval.want(owner, settings.get(SWITCH_INTERVAL) or None)
         self._gc_threshold.want(owner, settings.get(GC_THRESHOLD) or None)
-        self._gc_freeze.want(owner, settings.get(GC_FREEZE))
+        freeze = settings.get(GC_FREEZE)
+        self._gc_freeze.want(owner, reads_apart if freeze is GcFreeze.AUTO else freeze is GcFreeze.ON)
         self._cpu_threads.want(owner, settings.get(ARROW_CPU_THREADS) or None)
         self._io_threads.want(owner, settings.get(ARROW_IO_THREADS) or None)
 
@@ -58,9 +62,9 @@ PROCESS_SETTINGS = ProcessSettings()
 """Of this process."""
 
 
-def apply_settings(owner: str, settings: Settings) -> None:
+def apply_settings(owner: str, settings: Settings, *, reads_apart: bool) -> None:
     """Give the process the values in these settings, as long as ``owner`` lives."""
-    PROCESS_SETTINGS.apply(owner, settings)
+    PROCESS_SETTINGS.apply(owner, settings, reads_apart=reads_apart)
 
 
 def withdraw_settings(owner: str) -> None:

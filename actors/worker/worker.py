@@ -254,7 +254,8 @@ class Worker(SystemActor):
 
     def _apply_process_settings(self) -> None:
         if self._process_globals is ProcessGlobals.APPLY and self.state.worker == 0:
-            apply_settings(self.actor_urn, self.state.settings)
+            reads_apart = self.state.placement is Placement.MAINTENANCE
+            apply_settings(self.actor_urn, self.state.settings, reads_apart=reads_apart)
 
         if self._thread is not None:
             fellows = len(self._link.fellows)

@@ -85,7 +85,7 @@ def test_a_system_that_fails_gives_back_what_there_was(interactive: bool) -> Non
 
 def test_one_worker_of_one_runtime_applies_them(monkeypatch: pytest.MonkeyPatch) -> None:
     owners: list[str] = []
-    monkeypatch.setattr(process_globals.PROCESS_SETTINGS, "apply", lambda owner, settings: owners.append(owner))
+    monkeypatch.setattr(process_globals.PROCESS_SETTINGS, "apply", lambda owner, settings, **_: owners.append(owner))
     with ActorSystem(2, interactive=True) as system:
         system.configure(process_switch_interval=0.001)
         system.create_index(system.create_table("orders", {"id": int}), wait=True)

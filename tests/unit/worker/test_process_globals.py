@@ -79,3 +79,17 @@ def test_zero_leaves_it_alone_also_when_it_was_set_before(before: State) -> None
         settings(process_switch_interval=0, process_gc_threshold=0, process_gc_freeze=False),
     )
     assert state() == before
+
+
+def test_what_there_is_is_frozen_by_default_where_reads_are_apart() -> None:
+    process = ProcessSettings()
+    process.apply("solo", Settings())
+    assert not gc.get_freeze_count()
+    process.apply("two", Settings(), reads_apart=True)
+    assert gc.get_freeze_count()
+    process.withdraw("two")
+    assert not gc.get_freeze_count()
+    process.apply("off", settings(process_gc_freeze="off"), reads_apart=True)
+    assert not gc.get_freeze_count()
+    process.withdraw("solo")
+    process.withdraw("off")
