@@ -35,7 +35,8 @@ class Freezing:
         """
         with self._lock:
             if freeze and not self._owners and not gc.get_freeze_count():
-                gc.collect()  # What is garbage now would stay for as long as it is frozen.
+                # What is garbage now stays for as long as it is frozen; looking for old garbage takes too long for it.
+                gc.collect(1)
                 gc.freeze()
                 self._frozen = True
             if freeze:
