@@ -47,14 +47,15 @@ class ScalarProgram:
 
     def __init__(self, node: Node, type: ColumnType) -> None:
         self._node = node
-        self._quiet = node.floating
+        self._quiet = node.floating or node.fallible
         self.type = type
         self.fallible = node.fallible
 
     def __call__(self, columns: Sequence[Column], size: int) -> Evaluated:
         """Evaluate for the ``size`` rows of these columns."""
         if self._quiet:
-            # NaN and infinity are values like any other; what is out of range was looked for.
+            # NaN and infinity are values like any other, and what is out of range was looked for. NumPy warns of integers
+            # as well, where both sides are constants.
             with np.errstate(all="ignore"):
                 vector = self._node.run(columns, size)
         else:

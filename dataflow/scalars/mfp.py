@@ -65,7 +65,7 @@ class MfpProgram:
         self.types: tuple[ColumnType, ...] = tuple(extended[position] for position in mfp.projection)
         compiler = Compiler(extended, mfp.arity, trust)
         self._steps = _with_liveness(list(_schedule(mfp, compiler)), mfp.projection)
-        self._quiet = any(step.node.floating for step in self._steps)
+        self._quiet = any(step.node.floating or step.node.fallible for step in self._steps)
         # Which of the output's columns are computed, and so are vectors with their own errors.
         self._computed = {position: extended[position].type for position in mfp.projection if position >= mfp.arity}
 

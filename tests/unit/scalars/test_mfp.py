@@ -50,6 +50,14 @@ def test_map_filter_project() -> None:
     assert run(mfp, given) == ([((30, "b", "b"), 1, -1), ((50, "d", "d"), 3, 3)], [])
 
 
+def test_overflow_between_a_computed_constant_and_another_is_an_error_and_no_warning() -> None:
+    greatest = literal("bigint", (1 << 63) - 1)
+    mfp = MapFilterProject(1, (Call("-", (ZERO, greatest)), Call("-", (B, TEN))), (), (2,))
+    oks, errs = run(mfp, updates(numbers(1)))
+    assert not oks
+    assert errs == [(("bigint out of range",), 0, 1)]
+
+
 def test_identity_is_free() -> None:
     given = updates(numbers(1, 2))
     oks, errs = MfpProgram(MapFilterProject.identity(1), [BIGINT]).apply(given)
