@@ -54,8 +54,8 @@ class ScalarProgram:
     def __call__(self, columns: Sequence[Column], size: int) -> Evaluated:
         """Evaluate for the ``size`` rows of these columns."""
         if self._quiet:
-            # NaN and infinity are values like any other, and what is out of range was looked for. NumPy warns of integers
-            # as well, where both sides are constants.
+            # NaN and infinity are values like any other, and what is out of range was looked for. NumPy warns of
+            # integers as well, where both sides are constants.
             with np.errstate(all="ignore"):
                 vector = self._node.run(columns, size)
         else:
