@@ -6,6 +6,7 @@ again, and no later than any hold.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -24,8 +25,7 @@ class Readable:
         lag: how many timestamps before the last sealed one stay readable; None: all.
         imports: what it is computed from directly.
         dropped: nobody may begin to use it; it stays as long as others need it.
-        seen: the latest time that a serializable read of it alone has seen. Threads that read an index where it lies
-            set it, too: they may be ahead of what was reported here.
+        seen: the latest time that a serializable read of it alone has seen; moved by :meth:`see`.
     """
 
     id: GlobalId
@@ -35,6 +35,17 @@ class Readable:
     holds: dict[Token, Timestamp] = field(default_factory=dict[Token, Timestamp])
     dropped: bool = False
     seen: Timestamp = 0
+
+    def see(self, time: Timestamp) -> Timestamp:
+        """A serializable read has seen a time, or is about to: the latest one that any has seen. Also called by threads
+        that read an index where it lies, which may be ahead of what was reported to the controller."""
+        with _SEEING:
+            self.seen = max(self.seen, time)
+            return self.seen
+
+
+_SEEING = threading.Lock()
+"""Held for one comparison, by whoever moves ``seen``."""
 
 
 def allowed_since(readable: Readable, upper: Frontier) -> Timestamp:

@@ -106,8 +106,7 @@ class ControllerState:
             raise NotReadableError(error.id, error.time, error.since, self.catalog.name(error.id)) from None
         if isolation is Isolation.SERIALIZABLE and as_of is None and len(inputs) == 1:
             # What was seen once is not unseen, also when a replica that was lost has not come as far again.
-            readable = self.readables[inputs[0].id]
-            time = readable.seen = max(time, readable.seen)
+            time = self.readables[inputs[0].id].see(time)
         return time
 
     def since(self, ids: Iterable[GlobalId]) -> Timestamp:

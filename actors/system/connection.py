@@ -45,10 +45,8 @@ class Connection:
         try:
             hurried = isinstance(request, Read) and request.timeout is not None
             return self._dispatcher.wait_for(lambda: self._controller.tell(request), reply, hurried=hurried)
-        except Exception:
-            raise
         except BaseException as error:
-            if not reply.is_set:
+            if not isinstance(error, Exception) and not reply.is_set:
                 self._controller.tell(Cancel(reply))
             raise_here(error)
 
@@ -72,8 +70,6 @@ class Connection:
         """Wait for what somebody was sent a reply for."""
         try:
             return self._dispatcher.wait_for(_nothing, reply)
-        except Exception:
-            raise
         except BaseException as error:
             raise_here(error)
 

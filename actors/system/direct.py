@@ -6,6 +6,8 @@ the same read as one through the actors: at the same time, of the same rows, ref
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ...dataflow.arrangements.publication import Publication
 from ...dataflow.arrangements.snapshot import NegativeMultiplicity, Snapshot
 from ...dataflow.columns.column import column_from_values
@@ -27,18 +29,25 @@ _ATTEMPTS = 3
 """So often it is tried: each time, another transaction may be followed by compaction past the time of the read."""
 
 
+class _Reading(NamedTuple):
+    """What was opened, and what every worker publishes of it; nothing when that has to be asked for."""
+
+    opened: ReaderOpened
+    publications: tuple[Publication, ...]
+
+
 class DirectReader:
     """Reads one index of a system in this process."""
 
-    __slots__ = ("_connection", "_id", "_name", "_opened", "_publications", "_schema")
+    __slots__ = ("_connection", "_id", "_name", "_reading", "_schema")
 
     def __init__(self, connection: Connection, id: GlobalId, name: str, schema: Schema) -> None:
         self._connection = connection
         self._id = id
         self._name = name
         self._schema = schema
-        self._opened: ReaderOpened | None = None
-        self._publications: tuple[Publication, ...] = ()
+        self._reading: _Reading | None = None
+        """Replaced as a whole, because several threads may use one index."""
 
     def lookup(self, key: tuple[Literal, ...], options: ReadOptions) -> Result | None:
         """The rows with this key. None when it has to be asked for: the index is not in this process or not published
@@ -52,21 +61,21 @@ class DirectReader:
         if options.as_of is not None or options.timeout is not None:
             return None
         self._connection.check()
-        opened = self._opened
-        if opened is None or not self._publications or any(p.closed for p in self._publications):
-            opened = self._open()
-            if not self._publications:
+        reading = self._reading
+        if reading is None or not reading.publications or any(p.closed for p in reading.publications):
+            reading = self._reading = self._open()
+            if not reading.publications:
                 return None
+        opened, publications = reading
         if opened.readable.dropped:
             raise UnknownCollection(self._id)
-        publications = self._publications
         types = publications[0].key_types
         columns = tuple([column_from_values([part.value], type) for part, type in zip(key, types, strict=True)])
         owner = int(shard_of(columns, 1, len(publications))[0]) if len(publications) > 1 else 0
         for _ in range(_ATTEMPTS):
             time = latest = opened.oracle.latest
             if options.isolation is not Isolation.STRICT_SERIALIZABLE:
-                time = max(self._latest_sealed(time), opened.readable.seen)
+                time = max(_latest_sealed(publications, time), opened.readable.seen)
             if time > latest:
                 continue  # What was withdrawn meanwhile is readable at no time that there is.
             snapshots = [self._sealed(publication, time) for publication in publications]
@@ -83,17 +92,11 @@ class DirectReader:
                 found = rows if rows is not None else snapshot.lookup(columns, time)
             except NegativeMultiplicity as error:
                 raise CollectionError(self._id, time, str(error), repr(self._name)) from None
-            if options.isolation is not Isolation.STRICT_SERIALIZABLE and opened.readable.seen < time:
-                opened.readable.seen = time
+            if options.isolation is not Isolation.STRICT_SERIALIZABLE:
+                opened.readable.see(time)
             self._connection.lookups.add()
             return Result(time, self._schema, found)
         return None
-
-    def _latest_sealed(self, latest: Timestamp) -> Timestamp:
-        """The latest time at which every worker can read, or the earliest at which it will."""
-        snapshots = [publication.snapshot for publication in self._publications]
-        sealed = min([snapshot.upper - 1 for snapshot in snapshots if snapshot.upper is not None], default=latest)
-        return max(min(sealed, latest), *[snapshot.since for snapshot in snapshots])
 
     def _sealed(self, publication: Publication, time: Timestamp) -> Snapshot:
         """A state that is sealed at a time. What is waited for is worked on meanwhile."""
@@ -105,19 +108,26 @@ class DirectReader:
             snapshot = publication.snapshot
         return snapshot
 
-    def _open(self) -> ReaderOpened:
+    def _open(self) -> _Reading:
         """Ask for the publications of every worker that maintains the index."""
-        opened = self._opened
-        if opened is None:
-            opened = self._opened = self._connection.ask(lambda reply: OpenReader(index=self._id, reply=reply))
+        if self._reading is not None:
+            opened = self._reading.opened
+        else:
+            opened = self._connection.ask(lambda reply: OpenReader(index=self._id, reply=reply))
         replies: list[OneShot[Publication]] = []
         for worker in opened.workers:
             reply: OneShot[Publication] = self._connection.reply()
             worker.tell(OpenPublication(self._id, reply))
             replies.append(reply)
         try:
-            self._publications = tuple([self._connection.wait_for(reply) for reply in replies])
+            return _Reading(opened, tuple([self._connection.wait_for(reply) for reply in replies]))
         except PillionError:
             self._connection.check()
-            self._publications = ()  # Its dataflow is on its way.
-        return opened
+            return _Reading(opened, ())  # Its dataflow is on its way.
+
+
+def _latest_sealed(publications: tuple[Publication, ...], latest: Timestamp) -> Timestamp:
+    """The latest time at which every worker can read, or the earliest at which it will."""
+    snapshots = [publication.snapshot for publication in publications]
+    sealed = min([snapshot.upper - 1 for snapshot in snapshots if snapshot.upper is not None], default=latest)
+    return max(min(sealed, latest), *[snapshot.since for snapshot in snapshots])

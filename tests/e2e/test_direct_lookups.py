@@ -124,3 +124,33 @@ def test_a_lookup_after_the_end_says_so() -> None:
         assert index.lookup(1).one() == (1, 1)
     with pytest.raises(SystemStopped):
         index.lookup(1)
+
+
+def test_threads_that_share_an_index_read_on_while_it_is_made_anew(system: ActorSystem) -> None:
+    table, index = pairs(system)
+    table.insert((1, 1))
+    done = threading.Event()
+    failures: list[BaseException] = []
+
+    def read() -> None:
+        latest = 0
+        try:
+            while not done.is_set():
+                found = index.lookup(1, isolation="serializable")
+                assert found.timestamp >= latest
+                latest = found.timestamp
+        except BaseException as error:
+            failures.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    for number in range(30):
+        table.insert((2, number))
+        if number % 3 == 0:
+            system._running.controller.tell(ReplicaLost("r1"))  # pyright: ignore[reportPrivateUsage]
+    done.set()
+    for reader in readers:
+        reader.join(60)
+        assert not reader.is_alive()
+    assert not failures
