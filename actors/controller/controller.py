@@ -12,6 +12,7 @@ from ...messages.errors import PillionError
 from ...messages.responses import CopyToResponse, Frontiers, PeekResponse, Status, SubscribeResponse
 from ..dispatch.base import SystemActor
 from ..introspection.relations import RELATIONS, IntrospectionRelation
+from ..journal.messages import Dropped, Durable, JournalFailed, TablesPublished
 from ..process.memory import OVER_LIMIT, Memory
 from ..requests import (
     Cancel,
@@ -40,12 +41,22 @@ from ..requests import (
     WaitUntilReadable,
 )
 from ..storage.messages import CommitTables
+from ..storage.pending import answer
+from .catalog_changes import CatalogChanges, Prepared
 from .configuration import Configuration
-from .definitions import Definitions
+from .definitions import Creation, Definitions, Planned
 from .explanation import explain
 from .held_reads import HeldReads
 from .memory import MemoryGuard
-from .messages import AddReplica, CompactNow, Connect, FromReplica, ReplicaLost, ReplicaUnavailable
+from .messages import (
+    AddReplica,
+    CompactNow,
+    Connect,
+    FromReplica,
+    ReplicaLost,
+    ReplicaUnavailable,
+    ResumeCollections,
+)
 from .reads import Reads, TimedOut
 from .replica import ReplicaState
 from .state import ControllerState
@@ -73,10 +84,10 @@ class Controller(SystemActor):
         CopyRelation: "answer_later",
         WaitUntilReadable: "answer_later",
         CreateTable: "answer_later",
-        CreateView: "answer",
+        CreateView: "answer_later",
         CreateIndex: "answer_later",
         CreateMaterializedView: "answer_later",
-        Drop: "answer",
+        Drop: "answer_later",
         SetReadPolicy: "answer",
         ListCollections: "answer",
         SubscribeTo: "answer",
@@ -94,6 +105,10 @@ class Controller(SystemActor):
         ReplicaUnavailable: "replica_unavailable",
         TimedOut: "timed_out",
         CompactNow: "compact",
+        ResumeCollections: "resume",
+        TablesPublished: "published",
+        Durable: "durable",
+        JournalFailed: "journal_failed",
     }
 
     def __init__(
@@ -110,6 +125,7 @@ class Controller(SystemActor):
         self._reads = Reads(state, self.services.ids.fresh, self.after)
         self._subscriptions = Subscriptions(state, self._reads)
         self._configuration = Configuration(state, self.log)
+        self._changes = CatalogChanges()
         self._memory = MemoryGuard(state, memory or Memory())
         held = HeldReads(state, self.services.ids.fresh)
         self._answers: dict[type, Callable[[Any], Any]] = {
@@ -117,10 +133,10 @@ class Controller(SystemActor):
             Query: self._reads.query,
             CopyRelation: self._reads.copy,
             WaitUntilReadable: self._reads.wait_until_readable,
-            CreateTable: self._definitions.create_table,
-            CreateView: self._definitions.create_view,
-            CreateIndex: self._create_index,
-            CreateMaterializedView: self._create_materialized_view,
+            CreateTable: self._create,
+            CreateView: self._create,
+            CreateIndex: self._create,
+            CreateMaterializedView: self._create,
             Drop: self._drop,
             SetReadPolicy: self._definitions.set_read_policy,
             ListCollections: self._list_collections,
@@ -177,27 +193,39 @@ class Controller(SystemActor):
         near = [] if id in state.introspection else [r.workers for r in state.replicas.values() if r.workers]
         return ReaderOpened(state.oracle, readable, near[0] if near else ())
 
-    def _create_index(self, request: CreateIndex) -> None:
-        self._memory.check(request)
-        id = self._definitions.create_index(request)
-        if request.wait:
+    def _create(self, request: Creation) -> None:
+        self._changes.submit(request.reply, lambda: self._prepare(request))
+
+    def _prepare(self, request: Creation) -> Prepared:
+        if isinstance(request, CreateIndex | CreateMaterializedView):
+            self._memory.check(request)
+        planned = self._definitions.define(request)
+        return Prepared(planned.defined, lambda: self._created(request, planned))
+
+    def _created(self, request: Creation, planned: Planned) -> None:
+        if isinstance(request, CreateTable):
+            self._definitions.create(planned, request.reply)
+            return
+        id = self._definitions.create(planned)
+        if isinstance(request, CreateIndex | CreateMaterializedView) and request.wait:
             self._reads.wait(id, self._state.oracle.latest, request.reply, id)
         else:
             request.reply.resolve(id)
 
-    def _create_materialized_view(self, request: CreateMaterializedView) -> None:
-        self._memory.check(request)
-        id = self._definitions.create_materialized_view(request)
-        if request.wait:
-            self._reads.wait(id, self._state.oracle.latest, request.reply, id)
-        else:
-            request.reply.resolve(id)
+    def _drop(self, request: Drop) -> None:
+        self._changes.submit(request.reply, lambda: self._prepare_drop(request))
 
-    def _drop(self, request: Drop) -> Any:
-        dropped = self._definitions.drop(request)
-        self._subscriptions.dropped()
-        self._reads.advanced()
-        return dropped
+    def _prepare_drop(self, request: Drop) -> Prepared:
+        infos = self._definitions.to_drop(request)
+        dropped = tuple(info.id for info in infos)
+
+        def drop() -> None:
+            self._definitions.drop(infos)
+            self._subscriptions.dropped()
+            self._reads.advanced()
+            request.reply.resolve(dropped)
+
+        return Prepared(Dropped(dropped), drop)
 
     def _list_collections(self, request: ListCollections) -> Any:
         return tuple(self._state.catalog)
@@ -268,6 +296,27 @@ class Controller(SystemActor):
         if advanced:
             self._reads.advanced()
             self._compact_later()
+
+    # --- The journal ---------------------------------------------------------------------------------------------
+
+    def resume(self, message: ResumeCollections) -> None:
+        self._state.resume(message.latest, message.next_id)
+        self._definitions.restore(message.definitions)
+        self._changes.use_journal(message.journal, self.actor_ref)
+
+    def published(self, message: TablesPublished) -> None:
+        # First this, so that whoever has an answer reads at its time or later.
+        self._state.oracle.publish(message.latest)
+        for reply, outcome in message.answers:
+            answer(reply, outcome)
+        self._reads.advanced()
+        self._compact_later()
+
+    def durable(self, message: Durable) -> None:
+        self._changes.durable()
+
+    def journal_failed(self, message: JournalFailed) -> None:
+        self._changes.fail(message.error)
 
     # --- Compaction ----------------------------------------------------------------------------------------------
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
 
 from ...dataflow.plans.print_relation import print_types
 from ...dataflow.plans.typing import extend_types, relation_types
@@ -12,8 +15,10 @@ from ...messages.frontiers import Timestamp
 from ...messages.ids import GlobalId
 from ...messages.relations import Relation
 from ...messages.types import Schema
+from ..dispatch.oneshot import OneShot
 from ..errors import RejectedData
 from ..introspection.relations import IntrospectionRelation
+from ..journal.messages import Defined
 from ..requests import (
     CollectionInfo,
     CollectionKind,
@@ -22,7 +27,6 @@ from ..requests import (
     CreateTable,
     CreateView,
     Drop,
-    ReadPolicy,
     SetReadPolicy,
 )
 from ..storage.messages import CreateShard, CreateTableShard, DropShard
@@ -30,6 +34,15 @@ from .catalog import relation_of
 from .compaction import Readable
 from .planning import at, imports_of, index_dataflow, sink_dataflow
 from .state import ControllerState
+
+Creation = CreateTable | CreateView | CreateIndex | CreateMaterializedView
+
+
+class Planned(NamedTuple):
+    """A collection that is to be created, and the dataflow that keeps it, if one does."""
+
+    defined: Defined
+    dataflow: RenderDataflow | None
 
 
 class Definitions:
@@ -61,73 +74,128 @@ class Definitions:
         state.introspection.add(index)
         self.logging.append(LoggingIndex(relation.name, index))
 
-    def create_table(self, request: CreateTable) -> None:
-        """The storage answers, once the table is there."""
-        state = self._state
-        state.catalog.check_name(request.name)
+    # --- Creating: first what is to be, then that it is ----------------------------------------------------------
+
+    def define(self, request: Creation) -> Planned:
+        """Check a request, and give what it creates an id. Nothing is created yet.
+
+        Raises:
+            PillionError: it is refused.
+        """
+        self._state.catalog.check_name(request.name)
+        match request:
+            case CreateTable():
+                return self._plan(self._table(request))
+            case CreateView():
+                uses = self._check_relation(request.name, request.relation, request.schema)
+                return self._plan(Defined(self._relation(request, CollectionKind.VIEW, uses), None))
+            case CreateIndex():
+                return self._plan(self._index(request))
+            case CreateMaterializedView():
+                _check_schema(request.name, request.schema)
+                uses = self._check_relation(request.name, request.relation, request.schema)
+                info = self._relation(request, CollectionKind.MATERIALIZED_VIEW, uses)
+                return self._plan(Defined(info, request.policy.lag))
+
+    def _table(self, request: CreateTable) -> Defined:
         _check_schema(request.name, request.schema)
         arity = request.schema.arity
         if any(not 0 <= position < arity for position in request.key) or len(set(request.key)) < len(request.key):
             raise RejectedData(request.name, f"the key {request.key} is not a set of positions of its {arity} columns")
-        id = state.user_id()
-        since = state.oracle.latest
-        state.catalog.add(CollectionInfo(id, request.name, CollectionKind.TABLE, request.schema, table_key=request.key))
-        state.readables[id] = Readable(id, since, request.policy.lag)
-        state.tables.add(id)
-        state.stored.add(id)
-        state.storage.tell(
-            CreateTableShard(id, request.name, request.schema, since, key=request.key, reply=request.reply)
-        )
+        id = self._state.user_id()
+        info = CollectionInfo(id, request.name, CollectionKind.TABLE, request.schema, table_key=request.key)
+        return Defined(info, request.policy.lag, self._state.oracle.latest)
 
-    def create_view(self, request: CreateView) -> GlobalId:
-        state = self._state
-        state.catalog.check_name(request.name)
-        uses = self._check_relation(request.name, request.relation, request.schema)
-        id = state.user_id()
-        info = CollectionInfo(id, request.name, CollectionKind.VIEW, request.schema, uses, relation=request.relation)
-        state.catalog.add(info)
-        return id
+    def _relation(
+        self, request: CreateView | CreateMaterializedView, kind: CollectionKind, uses: tuple[GlobalId, ...]
+    ) -> CollectionInfo:
+        id = self._state.user_id()
+        return CollectionInfo(id, request.name, kind, request.schema, uses, relation=request.relation)
 
-    def create_index(self, request: CreateIndex) -> GlobalId:
-        state = self._state
-        state.catalog.check_name(request.name)
-        on = relation_of(state.catalog.get(request.on))
+    def _index(self, request: CreateIndex) -> Defined:
+        on = relation_of(self._state.catalog.get(request.on))
         extend_types(on.schema.types, request.key)  # Raises when the key is no expression over its columns.
-        id = state.user_id()
-        dataflow = index_dataflow(state.catalog, id, on, request.key)
-        info = CollectionInfo(id, request.name, CollectionKind.INDEX, on.schema, (on.id,), on=on.id, key=request.key)
-        self._install(info, dataflow, request.policy)
-        return id
-
-    def create_materialized_view(self, request: CreateMaterializedView) -> GlobalId:
-        state = self._state
-        state.catalog.check_name(request.name)
-        _check_schema(request.name, request.schema)
-        uses = self._check_relation(request.name, request.relation, request.schema)
-        id = state.user_id()
-        dataflow = sink_dataflow(
-            state.catalog,
-            f"materialized view {request.name}",
-            request.relation,
-            request.schema,
-            object_id=state.transient_id(),
-            sink=id,
-            connection=MaterializedView(id),
-        )
         info = CollectionInfo(
-            id, request.name, CollectionKind.MATERIALIZED_VIEW, request.schema, uses, relation=request.relation
+            self._state.user_id(),
+            request.name,
+            CollectionKind.INDEX,
+            on.schema,
+            (on.id,),
+            on=on.id,
+            key=request.key,
         )
-        state.stored.add(id)
-        since = self._install(info, dataflow, request.policy)
-        state.storage.tell(CreateShard(id, request.schema, since))
-        state.send(AllowWrites(id))
-        return id
+        return Defined(info, request.policy.lag)
 
-    def drop(self, request: Drop) -> tuple[GlobalId, ...]:
+    def _plan(self, defined: Defined) -> Planned:
+        state, info = self._state, defined.info
+        if info.kind is CollectionKind.INDEX:
+            assert info.on is not None, "an index is on a collection"
+            return Planned(defined, index_dataflow(state.catalog, info.id, state.catalog.get(info.on), info.key))
+        if info.kind is CollectionKind.MATERIALIZED_VIEW:
+            assert info.relation is not None, "a materialized view has a relation"
+            dataflow = sink_dataflow(
+                state.catalog,
+                f"materialized view {info.name}",
+                info.relation,
+                info.schema,
+                object_id=state.transient_id(),
+                sink=info.id,
+                connection=MaterializedView(info.id),
+            )
+            return Planned(defined, dataflow)
+        return Planned(defined, None)
+
+    def create(self, planned: Planned, reply: OneShot[GlobalId] | None = None) -> GlobalId:
+        """Create what was defined. ``reply``: what the storage is to answer, once a table is there."""
+        state, (defined, dataflow) = self._state, planned
+        info, lag = defined.info, defined.lag
+        match info.kind:
+            case CollectionKind.TABLE:
+                state.catalog.add(info)
+                state.readables[info.id] = Readable(info.id, defined.since, lag)
+                state.tables.add(info.id)
+                state.stored.add(info.id)
+                state.storage.tell(
+                    CreateTableShard(info.id, info.name, info.schema, defined.since, key=info.table_key, reply=reply)
+                )
+            case CollectionKind.INDEX:
+                assert dataflow is not None, "an index is planned"
+                self._install(info, dataflow, lag)
+            case CollectionKind.MATERIALIZED_VIEW:
+                assert dataflow is not None, "a materialized view is planned"
+                state.stored.add(info.id)
+                since = self._install(info, dataflow, lag)
+                state.storage.tell(CreateShard(info.id, info.schema, since))
+                state.send(AllowWrites(info.id))
+            case _:
+                state.catalog.add(info)
+        return info.id
+
+    def restore(self, definitions: Iterable[Defined]) -> None:
+        """Create again what an earlier system had, users after what they use."""
+        latest = self._state.oracle.latest
+        for defined in definitions:
+            if defined.info.kind is CollectionKind.TABLE and defined.lag is not None:
+                defined = msgspec.structs.replace(defined, since=max(defined.since, latest - defined.lag))
+            self.create(self._plan(defined))
+
+    # --- The rest ------------------------------------------------------------------------------------------------
+
+    def to_drop(self, request: Drop) -> list[CollectionInfo]:
+        """What a request drops, users before what they use. Nothing is dropped yet.
+
+        Raises:
+            PillionError: it is refused.
+        """
+        catalog = self._state.catalog
+        dropped = catalog.to_drop(request.id, cascade=request.cascade)
+        if any(info.kind is CollectionKind.INTROSPECTION or info.id in self._state.introspection for info in dropped):
+            raise RejectedData(catalog.get(request.id).name, "introspection relations cannot be dropped")
+        return dropped
+
+    def drop(self, dropped: Iterable[CollectionInfo]) -> None:
+        """Drop what :meth:`to_drop` found."""
         state = self._state
-        dropped = state.catalog.to_drop(request.id, cascade=request.cascade)
-        if any(info.kind is CollectionKind.INTROSPECTION or info.id in state.introspection for info in dropped):
-            raise RejectedData(state.catalog.get(request.id).name, "introspection relations cannot be dropped")
         for info in dropped:
             state.catalog.remove(info.id)
             readable = state.readables.get(info.id)
@@ -136,21 +204,20 @@ class Definitions:
             if info.id in state.tables:
                 state.storage.tell(DropShard(info.id))
         state.compact()
-        return tuple(info.id for info in dropped)
 
     def set_read_policy(self, request: SetReadPolicy) -> None:
         self._state.readable(request.id).lag = request.policy.lag
 
-    def _install(self, info: CollectionInfo, dataflow: RenderDataflow, policy: ReadPolicy) -> Timestamp:
+    def _install(self, info: CollectionInfo, dataflow: RenderDataflow, lag: int | None) -> Timestamp:
         """Create a maintained dataflow that exports this collection; returns since when it is readable."""
         state = self._state
         imports = imports_of(dataflow)
         as_of = state.since(imports)
-        if policy.lag is not None:
+        if lag is not None:
             # Nobody may ask for more history than the policy keeps, and less of it is less to compute.
-            as_of = max(as_of, state.oracle.latest - policy.lag)
+            as_of = max(as_of, state.oracle.latest - lag)
         state.catalog.add(info)
-        state.readables[info.id] = Readable(info.id, as_of, policy.lag, imports)
+        state.readables[info.id] = Readable(info.id, as_of, lag, imports)
         state.send(CreateDataflow(at(dataflow, as_of)))
         state.send(Schedule(info.id))
         return as_of

@@ -12,8 +12,10 @@ import msgspec
 import pykka
 
 from ...messages.commands import Setting
+from ...messages.frontiers import Timestamp
 from ...messages.ids import Nonce
 from ...messages.responses import Response
+from ..journal.messages import Defined
 
 
 class Message(msgspec.Struct, frozen=True, eq=False):
@@ -66,3 +68,13 @@ class ReplicaUnavailable(Message, frozen=True, eq=False):
 
 class CompactNow(Message, frozen=True, eq=False):
     """To itself: allow compaction as far as policies and holds let it."""
+
+
+class ResumeCollections(Message, frozen=True, eq=False):
+    """Before anything else: go on after ``latest`` with the collections that an earlier system had, users after what
+    they use, and log what is created and dropped. ``next_id``: the number of the first id that was never given."""
+
+    journal: pykka.ActorRef[Any]
+    latest: Timestamp
+    next_id: int
+    definitions: tuple[Defined, ...]

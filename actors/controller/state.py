@@ -51,6 +51,11 @@ class ControllerState:
         self._user_ids = itertools.count(1)
         self._transient_ids = itertools.count(1)
 
+    def resume(self, latest: Timestamp, next_id: int) -> None:
+        """Go on after an earlier system, whose last transaction was at ``latest``, with a journal."""
+        self.oracle.resume(latest)
+        self._user_ids = itertools.count(next_id)
+
     def user_id(self) -> GlobalId:
         return GlobalId("u", next(self._user_ids))
 

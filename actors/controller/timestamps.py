@@ -16,15 +16,33 @@ from ..requests import Isolation
 
 
 class Oracle:
-    """Invariant: every transaction up to ``latest`` was sent to the storage before whatever is sent after it."""
+    """Invariant: every transaction up to ``latest`` was sent to the storage before whatever is sent after it.
+
+    Attributes:
+        latest: the time of the latest transaction that may be read. Moved by :meth:`advance`; or, once :meth:`resume`
+            was called, by :meth:`publish` alone, because what is not durable yet is shown to nobody.
+    """
 
     def __init__(self) -> None:
         self.latest: Timestamp = 0
+        self._given: Timestamp = 0
+        self._publishes = False
+
+    def resume(self, latest: Timestamp) -> None:
+        """Go on after ``latest``, with a journal."""
+        self.latest = self._given = latest
+        self._publishes = True
 
     def advance(self, at_least: Timestamp = 0) -> Timestamp:
         """The time of the next transaction: greater than all before."""
-        self.latest = max(self.latest + 1, at_least)
-        return self.latest
+        self._given = max(self._given + 1, at_least)
+        if not self._publishes:
+            self.latest = self._given
+        return self._given
+
+    def publish(self, time: Timestamp) -> None:
+        """All up to this time may be read."""
+        self.latest = max(self.latest, time)
 
 
 class Input(NamedTuple):

@@ -118,6 +118,16 @@ class AppendRows(Message, frozen=True, eq=False):
     reply: OneShot[int]
 
 
+class ResumeTables(Message, frozen=True, eq=False):
+    """Before anything else: commits are readable and answered once this journal has written them, and ``controller``
+    hears of it. Tables go on after ``latest``; each, when it is created again, has what it held: ``contents``."""
+
+    journal: pykka.ActorRef[Any]
+    controller: pykka.ActorRef[Any]
+    latest: Timestamp
+    contents: dict[GlobalId, Updates]
+
+
 # --- Subscribing -------------------------------------------------------------------------------------------------
 
 

@@ -16,10 +16,12 @@ from .contents import Arranged, Contents, Log
 
 
 class Timeline:
-    """The upper that all tables share."""
+    """How far all tables are written, and the upper that they share: up to where that may be read. With a journal,
+    what is written is readable once it is durable."""
 
     def __init__(self, upper: Timestamp) -> None:
         self.upper = upper
+        self.written = upper
 
 
 class Shard:
@@ -59,6 +61,11 @@ class Shard:
         return self._upper if self.timeline is None else self.timeline.upper
 
     @property
+    def written(self) -> Frontier:
+        """How far it is written; at least up to its upper."""
+        return self._upper if self.timeline is None else self.timeline.written
+
+    @property
     def oks(self) -> Contents:
         return self._oks
 
@@ -66,19 +73,26 @@ class Shard:
     def arranged(self) -> Arranged:
         """The contents by key (by whole row when there is none); arranged now if they were not."""
         if not isinstance(self._oks, Arranged):
-            self._oks = Arranged.of(self._oks, self.layout, self.since, self.upper)
+            self._oks = Arranged.of(self._oks, self.layout, self.since, self.written)
         return self._oks
 
     def append(self, oks: Updates | None, errs: Updates | None, upper: Frontier) -> None:
-        """Add the updates of ``[self.upper, upper)``."""
-        lower = self.upper
+        """Add the updates of ``[self.written, upper)``."""
+        lower = self.written
         assert lower is not None, "a shard with the empty upper is never written again"
         if oks is not None and len(oks):
-            contents = self._oks if isinstance(self._oks, Arranged) or _only_inserts(oks) else self.arranged
-            contents.append(oks, lower, upper)
+            self._contents_for(oks).append(oks, lower, upper)
         if errs is not None and len(errs):
             self._errs.append(errs, lower, upper)
         self._upper = upper
+
+    def amend(self, oks: Updates, lower: Timestamp) -> None:
+        """Add updates with times from ``lower`` on to what is written."""
+        self._contents_for(oks).append(oks, lower, self.written)
+
+    def _contents_for(self, oks: Updates) -> Contents:
+        """The contents, in the form that takes these updates."""
+        return self._oks if isinstance(self._oks, Arranged) or _only_inserts(oks) else self.arranged
 
     def compact(self, since: Timestamp) -> None:
         if since > self.since:
@@ -94,10 +108,14 @@ class Shard:
         """
         if is_beyond(self.since, as_of):
             raise NotReadableError(self.id, as_of, self.since)
+        oks = self._oks.everything()
+        if oks is not None and self.written != self.upper:
+            oks = oks.before(self.upper)
+            oks = oks if len(oks) else None
         return Chunk(
             0,
             self.upper,
-            _advanced(share(self._oks.everything(), worker, workers), as_of),
+            _advanced(share(oks, worker, workers), as_of),
             _advanced(share(self._errs.everything(), worker, workers), as_of),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import pykka
@@ -13,6 +14,7 @@ from ...messages.ids import GlobalId
 from ...messages.types import Schema
 from ..dispatch.base import SystemActor
 from ..errors import UnknownCollection
+from ..journal.messages import Durable, JournalFailed, Snapshot, TableContents, TablesPublished, TakeSnapshot
 from ..requests import Change, Committed, Delete, DeleteKeys, DeleteWhere, Insert, UpdateWhere, Upsert
 from .messages import (
     Appended,
@@ -27,6 +29,7 @@ from .messages import (
     Maintain,
     Message,
     ReadShard,
+    ResumeTables,
     ShardRead,
     ShardSnapshot,
     SnapshotRefused,
@@ -35,6 +38,7 @@ from .messages import (
     UnsubscribeShard,
     UpperMismatch,
 )
+from .pending import Pending, Transaction, answer, merged
 from .shard import Shard, Timeline, share
 from .subscribers import Following, Subscribers
 from .transaction import draft_transaction
@@ -71,6 +75,10 @@ class Storage(SystemActor):
         ReadShard: "read",
         CancelRead: "cancel_read",
         Maintain: "maintain",
+        ResumeTables: "resume_tables",
+        Durable: "durable",
+        JournalFailed: "journal_failed",
+        TakeSnapshot: "take_snapshot",
     }
 
     def __init__(self, *, trust: bool = True) -> None:
@@ -86,6 +94,11 @@ class Storage(SystemActor):
         self._reads: dict[GlobalId, list[ReadShard]] = {}
         """Reads at times that are not sealed, by shard."""
         self._maintaining = False
+        self._pending: Pending | None = None
+        """What the journal has, when there is one."""
+        self._controller: pykka.ActorRef[Any] | None = None
+        self._restored: dict[GlobalId, Updates] = {}
+        """What tables held before the system was started, until they are created again."""
 
     def takes_little(self, message: Any) -> bool:
         return message.__class__ is CommitTables and all(map(_is_small, message.changes))
@@ -102,6 +115,9 @@ class Storage(SystemActor):
             timeline=self._timeline,
         )
         self._tables[message.shard] = shard
+        restored = self._restored.pop(message.shard, None)
+        if restored is not None:
+            shard.amend(restored.advance(message.since), 0)
         self._created(shard)
         if message.reply is not None:
             message.reply.resolve(message.shard)
@@ -141,29 +157,80 @@ class Storage(SystemActor):
     # --- Writing -------------------------------------------------------------------------------------------------
 
     def commit(self, message: CommitTables) -> None:
-        time = message.timestamp
-        assert time >= self._timeline.upper, "the controller gives out increasing timestamps"
+        time, pending = message.timestamp, self._pending
+        assert time >= self._timeline.written, "the controller gives out increasing timestamps"
         changed: dict[GlobalId, Updates] = {}
         try:
+            if pending is not None and pending.failure is not None and message.changes:
+                raise pending.failure
             changed, counts = draft_transaction(self._tables, message.changes, time, trust=self._trust)
+            outcome = Committed(time, counts)
         except PillionError as error:
             # The time passes all the same: readers may be waiting for it already.
-            message.reply.refuse(error)
-        else:
-            for id, updates in changed.items():
-                self._tables[id].append(updates, None, time + 1)
-            message.reply.resolve(Committed(time, counts))
-        lower, self._timeline.upper = self._timeline.upper, time + 1
-        chunks = dict.fromkeys(self._tables, Chunk(lower, time + 1))
+            outcome = error
         for id, updates in changed.items():
-            chunks[id] = Chunk(lower, time + 1, updates)
+            self._tables[id].append(updates, None, time + 1)
+        self._timeline.written = time + 1
+        transaction = Transaction(time, changed, outcome, message.reply)
+        if pending is None:
+            answer(transaction.reply, outcome)
+            self._publish(time + 1, changed)
+        elif pending.failure is None:
+            pending.log(transaction)
+        else:
+            self._announce([transaction])
+
+    def _publish(self, upper: Timestamp, changed: Mapping[GlobalId, Updates]) -> None:
+        """Make what was written before ``upper`` readable."""
+        lower, self._timeline.upper = self._timeline.upper, upper
+        chunks = dict.fromkeys(self._tables, Chunk(lower, upper))
+        for id, updates in changed.items():
+            if id in self._tables:  # Dropped since it was written, perhaps.
+                chunks[id] = Chunk(lower, upper, updates)
         self._subscribers.announce(chunks)
         if self._reads:
             for id in list(self._reads):
                 if id in self._tables:
                     self._retry_reads(self._tables[id])
         for id in changed:
-            self._maintain_later(self._tables[id])
+            if id in self._tables:
+                self._maintain_later(self._tables[id])
+
+    # --- With a journal ------------------------------------------------------------------------------------------
+
+    def resume_tables(self, message: ResumeTables) -> None:
+        self._timeline = Timeline(message.latest + 1)
+        self._pending = Pending(message.journal, self.actor_ref)
+        self._controller = message.controller
+        self._restored = dict(message.contents)
+
+    def durable(self, message: Durable) -> None:
+        assert self._pending is not None, "a journal speaks to those who use it"
+        self._announce(self._pending.durable(message.number))
+
+    def journal_failed(self, message: JournalFailed) -> None:
+        pending = self._pending
+        assert pending is not None, "a journal speaks to those who use it"
+        lost = pending.fail(message.error)
+        for transaction in reversed(lost):
+            for id, updates in transaction.changed.items():
+                if id in self._tables:
+                    self._tables[id].amend(updates.negate(), transaction.time)
+        self._announce([Transaction(each.time, {}, message.error, each.reply) for each in lost])
+
+    def _announce(self, transactions: list[Transaction]) -> None:
+        """Make transactions readable, all at once, and have their applications told."""
+        if not transactions:
+            return
+        last = transactions[-1].time
+        self._publish(last + 1, merged(transactions))
+        assert self._controller is not None, "who has a journal has a controller"
+        # It tells them, so that whoever has an answer reads at its time or later.
+        self._reply(self._controller, TablesPublished(last, tuple([(t.reply, t.outcome) for t in transactions])))
+
+    def take_snapshot(self, message: TakeSnapshot) -> None:
+        tables = {id: TableContents(shard.since, tuple(shard.oks.parts())) for id, shard in self._tables.items()}
+        message.journal.tell(Snapshot(self._timeline.written - 1, tables))
 
     def compare_and_append(self, message: CompareAndAppend) -> None:
         shard = self._find(message.shard, message)
@@ -291,7 +358,7 @@ class Storage(SystemActor):
             self._early.setdefault(id, []).append(message)
         return shard
 
-    def _reply(self, to: pykka.ActorRef[SystemActor], message: Message) -> None:
+    def _reply(self, to: pykka.ActorRef[SystemActor], message: Message | TablesPublished) -> None:
         try:
             to.tell(message)
         except pykka.ActorDeadError:

@@ -1,0 +1,1 @@
+"""The journal: what makes tables, views and indexes survive the process."""
