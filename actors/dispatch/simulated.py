@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 import pykka
@@ -130,6 +130,9 @@ class SimulatedDispatcher(Dispatcher):
         seed: equal seeds give equal runs, message for message.
         schedule: which channel delivers next; uniformly random by default.
         keep_trace: remember every delivery in ``trace``.
+
+    Attributes:
+        observer: called after every message with its sender, its receiver and itself; what it raises ends the step.
     """
 
     def __init__(self, seed: int = 0, *, schedule: Schedule | None = None, keep_trace: bool = True) -> None:
@@ -137,6 +140,7 @@ class SimulatedDispatcher(Dispatcher):
         self.services = Services(self.clock, CountedIds(), random.Random(seed))
         self.steps = 0
         self.trace: list[Delivery] = []
+        self.observer: Callable[[str, SystemActor, Any], object] | None = None
         self._keep_trace = keep_trace
         self._schedule = schedule or UniformSchedule(seed)
         self._channels: dict[tuple[str, str], Channel] = {}
@@ -164,13 +168,18 @@ class SimulatedDispatcher(Dispatcher):
             return False
         at = self._schedule.choose(self._waiting)
         channel = self._waiting[at]
-        message, reply = channel.items.popleft()
+        message, reply, sent_after = channel.items.popleft()
         if not channel.items:
             self._waiting.pop(at)
         self.steps += 1
-        if self._keep_trace and message is not _START:
-            self.trace.append(Delivery(self.steps, channel.sender, self.name(channel.actor), message))
-        self._handle(channel.actor, message, reply)
+        actor = channel.actor
+        if self._keep_trace:
+            self.trace.append(
+                Delivery(self.steps, channel.sender, self.name(actor), message, self.clock.now(), sent_after)
+            )
+        self._handle(actor, message, reply)
+        if self.observer is not None:
+            self.observer(channel.sender, actor, message)
         return True
 
     def run(self, max_steps: int = 1_000_000) -> int:
@@ -283,7 +292,7 @@ class SimulatedDispatcher(Dispatcher):
             channel = self._channels[key] = Channel(sender, actor)
         if not channel.items:
             self._waiting.append(channel)
-        channel.items.append((message, reply))
+        channel.items.append((message, reply, self.steps))
 
     def start(self, actor: type[A], *arguments: Any, lane: str | None = None, **options: Any) -> pykka.ActorRef[A]:
         if self._failure is not None or self._stopping:
@@ -355,6 +364,18 @@ class SimulatedDispatcher(Dispatcher):
         self._planned.add(ref.actor_urn)
         if ref.is_alive():
             ref.tell(pykka_messages._ActorStop())  # pyright: ignore[reportPrivateUsage]
+
+    def kill(self, refs: Iterable[pykka.ActorRef[Any]]) -> None:
+        """Let actors end as a process does that is killed: they handle nothing more, and nobody is told. What they said
+        before is on its way; whoever tells them something from now on gets ``SystemStopped``."""
+        gone = {ref.actor_urn for ref in refs}
+        self._planned |= gone
+        for actor in [each for each in self._actors if each.actor_urn in gone]:
+            actor.release()
+        for key, channel in list(self._channels.items()):
+            if channel.actor.actor_urn in gone:
+                del self._channels[key]
+        self._waiting = [channel for channel in self._waiting if channel.actor.actor_urn not in gone]
 
     def stopped(self, actor: SystemActor) -> None:
         if actor in self._actors:
