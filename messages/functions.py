@@ -7,11 +7,12 @@ to trust its senders; encoding and decoding of messages never load one.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, cast
 
 import cloudpickle
+import msgspec
 
 from .errors import UntrustedFunctionError, UserFunctionError
 from .scalars import UserFunction
@@ -52,6 +53,18 @@ def load_function(function: UserFunction, *, trust: bool) -> Callable[..., Any]:
     if not trust:
         raise UntrustedFunctionError(function.name)
     return _load(function.name, function.pickled)
+
+
+def functions_in(message: Any) -> Iterator[UserFunction]:
+    """Every user function in a message, or in whatever is made of structs and tuples. None is loaded."""
+    if isinstance(message, UserFunction):
+        yield message
+    elif isinstance(message, msgspec.Struct):
+        for name in message.__struct_fields__:
+            yield from functions_in(getattr(message, name))
+    elif isinstance(message, tuple | list):
+        for each in cast(tuple[Any, ...], message):
+            yield from functions_in(each)
 
 
 @lru_cache(maxsize=_LOADED)

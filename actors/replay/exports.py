@@ -114,6 +114,13 @@ class Export:
             return None
         return compare_frontiers(self.recorded.frontiers, self.replayed.frontiers, written)
 
+    def uppers(self) -> tuple[Frontier | str, Frontier | str]:
+        """How far it had come, and has come; ``-`` where nothing was told."""
+        if self.subscribe is not None:
+            return self.subscribe.recorded, self.subscribe.replayed
+        recorded, replayed = (side.frontiers.get("write", "-") for side in (self.recorded, self.replayed))
+        return recorded, replayed
+
     def show(self) -> str:
         """What it is, in a few words."""
         match self.answers:

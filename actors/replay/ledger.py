@@ -250,6 +250,11 @@ class Ledger:
     def _refuse(self, message: str, sign: int) -> None:
         self._refusals[message] += sign
 
+    @property
+    def exports(self) -> tuple[Export, ...]:
+        """Those that have something to tell still, in order of creation."""
+        return tuple(self._all)
+
     # --- What is missing -----------------------------------------------------------------------------------------
 
     def missing(self, needs: Needs) -> str | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dataflow.arrangements.updates import Updates, uniform
+from ...dataflow.arrangements.updates import Diffs, Updates, uniform
 from ...dataflow.columns.column import Column
 from ...messages.frontiers import Timestamp
 from ...messages.types import Field, Schema
 from ..storage.messages import AppendRows
-from .arguments import Signature, read_number, read_text, read_time, split_words
+from .arguments import Signature, read_list, read_number, read_text, read_time, split_words
 from .catalog import Shard
 from .directive import OK, Arguments, Body, BodyKind, Directive, Output
 from .errors import DirectiveError
@@ -34,9 +34,21 @@ def _write_rows(session: Session, arguments: Arguments, body: Body) -> Output:
     schema = session.catalog.schema(arguments.get("schema"))
     rows = [read_row(line, schema) for line in body.content]
     time: Timestamp = arguments["ts"]
-    diff = arguments.get("diff", 1)
-    updates = Updates(rows_to_columns(rows, schema), uniform(time, len(rows)), uniform(diff, len(rows)))
+    diffs = _diffs(arguments, len(rows))
+    updates = Updates(rows_to_columns(rows, schema), uniform(time, len(rows)), diffs)
     return _append(session, arguments["shard"], schema, updates, time, time + 1)
+
+
+def _diffs(arguments: Arguments, rows: int) -> Diffs:
+    """The multiplicity of each row: ``diff=`` for all, or ``diffs=[…]``, because a shard is written once at a time."""
+    if "diffs" not in arguments:
+        return uniform(arguments.get("diff", 1), rows)
+    if "diff" in arguments:
+        raise DirectiveError("write-rows takes diff= or diffs=, not both")
+    diffs: list[int] = arguments["diffs"]
+    if len(diffs) != rows:
+        raise DirectiveError(f"diffs= has {len(diffs)} numbers for {rows} rows")
+    return np.array(diffs, np.int64)
 
 
 def _write_single_time(session: Session, arguments: Arguments, body: Body) -> Output:
@@ -83,13 +95,19 @@ def _read_diff(text: str) -> int:
     return number
 
 
+def _read_diffs(text: str) -> list[int]:
+    return [_read_diff(each) for each in read_list(text)]
+
+
 _SYNTHETIC = {"schema": read_text, "start": read_number, "row-bytes": read_number, "diff": _read_diff}
 
 SHARD_DIRECTIVES: dict[str, Directive] = {
     "define-schema": Directive(_define_schema, Signature({"name": read_text}), BodyKind.INDENTED),
     "write-rows": Directive(
         _write_rows,
-        Signature({"shard": read_text, "ts": read_time}, {"schema": read_text, "diff": _read_diff}),
+        Signature(
+            {"shard": read_text, "ts": read_time}, {"schema": read_text, "diff": _read_diff, "diffs": _read_diffs}
+        ),
         BodyKind.INDENTED,
     ),
     "write-single-ts": Directive(
