@@ -55,6 +55,11 @@ class SubscribeComparison:
         """Whether this run has not told yet what was recorded."""
         return less_than(self.replayed, self.recorded)
 
+    @property
+    def kept(self) -> int:
+        """How many updates it keeps."""
+        return self._size
+
     def verdict(self, *, dropped: bool = False) -> Verdict:
         """Compare everything before both uppers. ``dropped``: this run was to tell no more, however far it had come."""
         if self.is_behind and not dropped:
