@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,6 +92,10 @@ class Feeder:
         try:
             for ledger in self.ledgers.values():
                 self._wait(ledger, EVERYTHING)
+            if self.ended is None:
+                # What it makes of the last messages may be a failure, which no answer tells of.
+                self._pass(self._stand.barriers())
+                self._absorb_ready()
         except _Ended as ended:
             self.ended = ended.why
 
@@ -176,8 +181,11 @@ class Feeder:
         self._since_barrier = 0
         self._barriers.append(self._stand.barriers())
         if len(self._barriers) > _BARRIERS:
-            for reply in self._barriers.popleft():
-                self._attempt(lambda reply=reply: reply.get(timeout=self._timeout), "the end of what it is busy with")
+            self._pass(self._barriers.popleft())
+
+    def _pass(self, barrier: list[OneShot[Any]]) -> None:
+        for reply in barrier:
+            self._attempt(partial(reply.get, timeout=self._timeout), "the end of what the replica is busy with")
 
     def _pace(self, time: float) -> None:
         """Wait until it is time, at the speed asked for."""
