@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from pillion.actors.simulation.oracle.relations import Collection, Oracle, each, join
+from pillion.actors.simulation.oracle.scalars import Row, RowError, evaluate
 from pillion.dataflow.plans.trees import substitute
 from pillion.dataflow.plans.typing import extend_types
 from pillion.messages import plans as p
@@ -12,8 +14,6 @@ from pillion.messages import relations as r
 from pillion.messages.ids import GlobalId
 from pillion.messages.scalars import ColumnRef, LiteralError, Scalar
 from pillion.messages.types import ColumnType
-from tests.oracle.relations import Collection, Oracle, each, join
-from tests.oracle.scalars import Row, RowError, evaluate
 
 Types = Sequence[ColumnType]
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pillion.actors.simulation.oracle.relations import Collection, Oracle, Unspecified, canonical
 from pillion.dataflow.plans.lower import lower
 from pillion.dataflow.plans.typing import Types, relation_types
 from pillion.messages.dataflows import BuildDesc, IndexExport, RelationDataflow, SinkExport, SourceImport, Subscribe
 from pillion.messages.ids import GlobalId
 from pillion.messages.relations import Relation
 from pillion.messages.scalars import ColumnRef
-from tests.oracle.relations import Collection, Oracle, Unspecified, canonical
 from tests.unit.dataflow.histories import END, play, random_history
 from tests.unit.dataflow.plans import Update, Workers, at, schema
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pillion.actors.simulation.oracle.relations import Collection, Oracle, Unspecified
 from pillion.dataflow.plans.lower import lower
 from pillion.dataflow.plans.typing import Types, relation_types
 from pillion.messages.dataflows import BuildDesc, IndexImport, RelationDataflow, SourceImport
@@ -16,7 +17,6 @@ from pillion.messages.plans import RenderPlan
 from pillion.messages.relations import Relation
 from pillion.messages.scalars import ColumnRef
 from pillion.messages.types import Field, Schema
-from tests.oracle.relations import Collection, Oracle, Unspecified
 from tests.property.rendering import render
 
 from .strategies.relations import relations, sources

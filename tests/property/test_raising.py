@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from hypothesis import given, settings
 
+from pillion.actors.simulation.oracle.relations import Collection
 from pillion.dataflow.plans.parse_relation import parse_relation
 from pillion.dataflow.plans.print_relation import print_relation
 from pillion.dataflow.plans.raising import raise_plan
 from pillion.dataflow.plans.typing import Types
 from pillion.messages.ids import GlobalId
 from pillion.messages.relations import Relation
-from tests.oracle.relations import Collection
 from tests.property.rendering import render
 
 from .strategies.vocabulary import EXACT

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from pillion.actors import ActorSystem, CollectionError, Relation
 from pillion.actors.dispatch.simulated import SimulatedDispatcher
+from pillion.actors.simulation.oracle.relations import Collection, Oracle, Unspecified, canonical
 from pillion.dataflow.plans.typing import Types, relation_types
 from pillion.messages.frontiers import Frontier
 from pillion.messages.types import Field, Schema
-from tests.oracle.relations import Collection, Oracle, Unspecified, canonical
 
 from .strategies.relations import relations
 from .strategies.values import column_types, rows

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pillion.actors.requests import CollectionKind
+from pillion.actors.simulation.oracle.relations import Collection, Oracle
 from pillion.dataflow.plans.trees import postorder
 from pillion.dataflow.plans.typing import Types, relation_types
 from pillion.messages.ids import GlobalId
 from pillion.messages.relations import Get, Relation
 from pillion.messages.scalars import ColumnRef
 from pillion.messages.types import Field, Schema, SqlType
-from tests.oracle.relations import Collection, Oracle
 
 Row = tuple[object, ...]
 Rows = Counter[Row]

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from pillion.actors.relations import Relation, values
-from tests.oracle.relations import Oracle
+from pillion.actors.simulation.oracle.relations import Oracle
 
 Rows = list[tuple[Any, ...]]
 

@@ -9,17 +9,16 @@ import itertools
 import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
-from pillion.dataflow.plans.typing import relation_types
-from pillion.messages import relations as r
-from pillion.messages.ids import GlobalId
-from pillion.messages.scalars import Scalar
-from pillion.messages.types import ColumnType, SqlType
-
+from ....dataflow.plans.typing import relation_types, scalar_type
+from ....messages import relations as r
+from ....messages.ids import GlobalId
+from ....messages.scalars import Scalar
+from ....messages.types import ColumnType, SqlType
 from .scalars import RANGES, Row, RowError, evaluate, sort_key
 
 NAN = math.nan
@@ -34,8 +33,8 @@ class Unspecified(Exception):
 class Collection:
     """Rows with multiplicities, and errors with theirs."""
 
-    rows: Counter[Row] = field(default_factory=Counter)
-    errors: Counter[str] = field(default_factory=Counter)
+    rows: Counter[Row] = field(default_factory=Counter[Row])
+    errors: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, row: Row, diff: int) -> None:
         self.rows[canonical(row)] += diff
@@ -124,7 +123,7 @@ class Oracle:
                 raise AssertionError(f"the oracle does not know {type(node).__name__}")
 
 
-def each(collection: Collection, function: Any) -> Collection:
+def each(collection: Collection, function: Callable[[Row], Iterable[Row]]) -> Collection:
     out = Collection(errors=Counter(collection.errors))
     for row, diff in collection.rows.items():
         try:
@@ -140,8 +139,6 @@ def values(scalars: tuple[Scalar, ...], row: Row, types: Types) -> Row:
 
 
 def extend(row: Row, scalars: tuple[Scalar, ...], types: Types) -> Row:
-    from pillion.dataflow.plans.typing import scalar_type
-
     for scalar in scalars:
         row = (*row, evaluate(scalar, row, types))
         types = (*types, scalar_type(scalar, types))
@@ -214,8 +211,6 @@ def reduce(
 
 
 def aggregate(spec: r.Aggregate, rows: list[tuple[Row, int]], types: Types) -> Any:
-    from pillion.dataflow.plans.typing import scalar_type
-
     if spec.input is None:
         return sum(diff for _, diff in rows)
     found = [(evaluate(spec.input, row, types), diff) for row, diff in rows]
@@ -246,7 +241,7 @@ def aggregate(spec: r.Aggregate, rows: list[tuple[Row, int]], types: Types) -> A
         case "avg":
             if scalar_type(spec.input, types).type is SqlType.NUMERIC:
                 with localcontext(prec=60):
-                    return (sum(items) / len(items)).quantize(Decimal("1e-9"), ROUND_HALF_UP)
+                    return Decimal(sum(items) / len(items)).quantize(Decimal("1e-9"), ROUND_HALF_UP)
             return exact_sum(items) / len(items) if isinstance(items[0], float) else sum(items) / len(items)
         case "string_agg":
             separator = str(spec.parameters[0].value) if spec.parameters else ","

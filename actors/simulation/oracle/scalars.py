@@ -6,8 +6,9 @@ import math
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from pillion.messages.scalars import Call, Cast, ColumnRef, If, Literal, LiteralError, Scalar
-from pillion.messages.types import ColumnType, SqlType
+from ....dataflow.plans.typing import scalar_type
+from ....messages.scalars import Call, Cast, ColumnRef, If, Literal, LiteralError, Scalar
+from ....messages.types import ColumnType, SqlType
 
 Row = tuple[Any, ...]
 RANGES = {SqlType.SMALLINT: 2**15, SqlType.INTEGER: 2**31, SqlType.BIGINT: 2**63}
@@ -59,8 +60,6 @@ def connective(decisive: bool, arguments: tuple[Scalar, ...], row: Row, types: t
 
 def result_width(expression: Call, types: tuple[ColumnType, ...]) -> int | None:
     """2**(bits - 1) when the result is an integer."""
-    from pillion.dataflow.plans.typing import scalar_type
-
     return RANGES.get(scalar_type(expression, types).type)
 
 
