@@ -24,11 +24,12 @@ def unite(
         stash_bytes: a larger result stays in parts.
     """
     blocks: list[RowBlock] = []
+    errors: list[str] = []
     canceled = False
     for result in results:
         match result:
-            case PeekError():
-                return result
+            case PeekError(message):
+                errors.append(message)
             case Canceled():
                 canceled = True
             case Rows(block):
@@ -36,6 +37,9 @@ def unite(
                     blocks.append(block)
             case Stashed(parts):
                 blocks += parts
+    if errors:
+        # As each worker does with its own: which one it is must not depend on how rows are spread.
+        return PeekError(min(errors))
     if canceled:
         return Canceled()
     if not blocks:

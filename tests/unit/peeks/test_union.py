@@ -37,8 +37,8 @@ def test_an_error_wins_over_rows_and_over_a_cancel() -> None:
     assert united(rows(1), Canceled(), PeekError("no")) == PeekError("no")
 
 
-def test_of_several_errors_the_first_worker_s_is_told() -> None:
-    assert united(PeekError("a"), PeekError("b")) == PeekError("a")
+def test_of_several_errors_the_same_is_told_however_rows_are_spread() -> None:
+    assert united(PeekError("a"), PeekError("b")) == united(PeekError("b"), PeekError("a")) == PeekError("a")
 
 
 def test_a_cancel_wins_over_rows() -> None:
