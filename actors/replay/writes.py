@@ -8,7 +8,6 @@ from typing import Any
 
 import pykka
 
-from ...messages.errors import PillionError
 from ..dispatch.oneshot import OneShot
 from .events import Acknowledged
 from .verdict import SAME, Answered, Difference, Outcome, Verdict
@@ -24,8 +23,11 @@ class Writes:
         self._counts = counts
         self._timeout = timeout
         self._replies: dict[int, tuple[str, OneShot[Any]]] = {}
+        self._results: dict[int, tuple[str, str | None]] = {}
+        """What came of those that were waited for before the recorded answer was met."""
 
     def __len__(self) -> int:
+        """How many writes are on their way."""
         return len(self._replies)
 
     def sent(self, sequence: int, subject: str, reply: OneShot[Any]) -> None:
@@ -34,29 +36,29 @@ class Writes:
 
     def acknowledged(self, event: Acknowledged) -> None:
         """What was recorded; waits for what it is this time."""
-        subject, reply = self._replies.pop(event.of, ("", None))
-        if reply is None:
+        if event.of in self._replies:
+            self._wait(event.of)
+        subject, now = self._results.pop(event.of, ("", None))
+        if not subject:
             return
-        before = _show(event.value) if event.refused is None else f"refused: {event.refused}"
-        now = self._result(reply)
+        before = str(event.value) if event.refused is None else f"refused: {event.refused}"
         verdict = SAME if now == before else Verdict(Outcome.DIFFERENT, (before,), (now or "no answer",))
         self._counts[Answered.WRITES, verdict.outcome] += 1
         if verdict.outcome is not Outcome.SAME:
             self._found(Difference(Answered.WRITES, event.of, event.sequence, subject, verdict))
 
     def wait_for_oldest(self) -> None:
-        """Let the storage catch up, when no answers were recorded that would be waited for."""
-        _, reply = self._replies.pop(next(iter(self._replies)))
-        self._result(reply)
+        """Let the storage catch up."""
+        self._wait(next(iter(self._replies)))
+
+    def _wait(self, sequence: int) -> None:
+        subject, reply = self._replies.pop(sequence)
+        self._results[sequence] = (subject, self._result(reply))
 
     def _result(self, reply: OneShot[Any]) -> str | None:
         try:
-            return _show(reply.get(timeout=self._timeout))
+            return str(reply.get(timeout=self._timeout))
         except pykka.Timeout:
             return None
-        except PillionError as error:
+        except Exception as error:  # Whatever made the system fail: what waits for it tells of it as well.
             return f"refused: {error}"
-
-
-def _show(value: Any) -> str:
-    return str(value)
