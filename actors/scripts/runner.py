@@ -59,7 +59,7 @@ def run_script(
     """
     steps = read_steps(script)
     with Session(workers, timeout, target, interactive=interactive) as session:
-        return [_run_step(session, step) for step in steps]
+        return [run_step(session, step) for step in steps]
 
 
 def differences(script: Script, outputs: Iterable[tuple[str, ...]]) -> list[Difference]:
@@ -137,7 +137,8 @@ def _run_file(
     return DIFFERENT if found else PASSED
 
 
-def _run_step(session: Session, step: Step) -> tuple[str, ...]:
+def run_step(session: Session, step: Step) -> tuple[str, ...]:
+    """What one directive prints; a failure prints an error."""
     try:
         return tuple(step.directive.run(session, step.arguments, step.body))
     except PillionError as error:
