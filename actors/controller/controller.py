@@ -270,7 +270,7 @@ class Controller(SystemActor):
             replica.send(command)
         self._configuration.connected(replica)
         replica.send(InitializationComplete())
-        self._subscriptions.resume(replica.send)
+        self._subscriptions.resume(replica)
         self._reads.resend(replica.send)
 
     def from_replica(self, message: FromReplica) -> None:
@@ -285,7 +285,7 @@ class Controller(SystemActor):
                 case PeekResponse():
                     self._reads.answered(response)
                 case SubscribeResponse():
-                    self._subscriptions.heard(response)
+                    self._subscriptions.heard(message.replica, response)
                 case CopyToResponse():
                     self._reads.copied(response)
                 case Status(kind=kind) if kind == OVER_LIMIT:

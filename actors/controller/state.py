@@ -10,7 +10,7 @@ import pykka
 
 from ...messages.commands import AllowCompaction, Command
 from ...messages.errors import NotReadableError
-from ...messages.frontiers import MINIMUM, Frontier, Timestamp, maximum
+from ...messages.frontiers import MINIMUM, Frontier, Timestamp, maximum, minimum
 from ...messages.history import CommandHistory
 from ...messages.ids import GlobalId
 from ..errors import ReplicaDown, UnknownCollection
@@ -88,6 +88,14 @@ class ControllerState:
             return self.oracle.latest + 1
         return maximum(replica.upper(id) for replica in self.replicas.values()) if self.replicas else MINIMUM
 
+    def _upper_everywhere(self, id: GlobalId) -> Frontier:
+        """How far a readable collection is sealed on every replica that is there: the slowest one may still have to
+        begin where the collection is readable now."""
+        there = [replica for replica in self.replicas.values() if replica.unavailable is None]
+        if id in self.tables or len(there) < 2:
+            return self.upper(id)
+        return minimum(replica.upper(id) for replica in there)
+
     def readable(self, id: GlobalId) -> Readable:
         """
         Raises:
@@ -140,7 +148,7 @@ class ControllerState:
         readables = list(self.readables.values())
         for id in removable(readables):
             self._remove(id)
-        for id, since in compactions(list(self.readables.values()), self.upper):
+        for id, since in compactions(list(self.readables.values()), self._upper_everywhere):
             self.readables[id].since = since
             if id not in self.tables:
                 self.send(AllowCompaction(id, since))

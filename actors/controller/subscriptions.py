@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 import pyarrow.compute as pc
@@ -20,12 +20,14 @@ from ..errors import UnknownCollection, WrongArgument
 from ..requests import Subscribed, SubscribeTo
 from .planning import at, imports_of, sink_dataflow
 from .reads import Reads
+from .replica import ReplicaState
 from .state import ControllerState
 
 
 @dataclass(slots=True, eq=False)
 class _Subscription:
-    """``upper``: what was delivered are all changes before it; the snapshot counts as a change at ``as_of``."""
+    """``upper``: what was delivered are all changes before it; the snapshot counts as a change at ``as_of``.
+    ``uppers``: how far each replica has told it, by name: the slowest one still reads what it is computed from."""
 
     id: GlobalId
     dataflow: RenderDataflow
@@ -33,6 +35,7 @@ class _Subscription:
     stream: Stream[SubscribeBatch]
     up_to: Frontier
     upper: Timestamp
+    uppers: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
 
     @property
     def as_of(self) -> Timestamp:
@@ -71,6 +74,7 @@ class Subscriptions:
                 "one, or an as_of before it"
             )
         subscription = _Subscription(id, at(dataflow, as_of), imports, request.stream, request.up_to, as_of)
+        subscription.uppers = dict.fromkeys(state.replicas, as_of)
         self._live[id] = subscription
         state.hold(str(id), imports, as_of)
         _create(subscription, state.tell)
@@ -99,7 +103,7 @@ class Subscriptions:
         if subscription is not None:
             self._end(subscription)
 
-    def heard(self, response: SubscribeResponse) -> None:
+    def heard(self, replica: str, response: SubscribeResponse) -> None:
         """Deliver a batch, or end a subscription that ended."""
         subscription = self._live.get(response.id)
         if subscription is None:
@@ -108,20 +112,30 @@ class Subscriptions:
         if isinstance(batch, DroppedAt):
             self._end(subscription)
             return
+        if batch.upper is not None:
+            subscription.uppers[replica] = batch.upper
         if not less_than(subscription.upper, batch.upper):
+            self._hold(subscription)
             return  # Delivered already, on another connection.
         subscription.stream.put(from_time(batch, subscription.upper))
         if batch.upper is None or not less_than(batch.upper, subscription.up_to):
             self._end(subscription)
             return
         subscription.upper = batch.upper
-        if batch.upper > 0:
-            self._state.hold(str(subscription.id), subscription.imports, batch.upper - 1)
+        self._hold(subscription)
 
-    def resume(self, send: Callable[[Command], None]) -> None:
+    def _hold(self, subscription: _Subscription) -> None:
+        there = [name for name, replica in self._state.replicas.items() if replica.unavailable is None]
+        slowest = min([subscription.uppers.get(name, subscription.upper) for name in there], default=subscription.upper)
+        time = max(min(slowest, subscription.upper) - 1, subscription.as_of)
+        self._state.hold(str(subscription.id), subscription.imports, time)
+
+    def resume(self, replica: ReplicaState) -> None:
         """Create every subscription on a replica, each from where it stands. One that reads a shard that was dropped
         ends with an error: what it has not delivered of it is gone."""
+        send = replica.send
         for subscription in list(self._live.values()):
+            subscription.uppers[replica.name] = subscription.upper
             gone = next(filter(self._is_gone, subscription.imports), None)
             if gone is not None:
                 self._end(subscription, UnknownCollection(gone))

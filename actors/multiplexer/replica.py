@@ -30,6 +30,8 @@ class Replica:
     """Of the solo runtime, or of the maintenance runtime."""
     interactive: tuple[pykka.ActorRef[Worker], ...] = ()
     """Of the interactive runtime, as many, or none."""
+    registry: pykka.ActorRef[SharingRegistry] | None = None
+    """Where the two runtimes meet."""
 
     @staticmethod
     def start(
@@ -84,4 +86,6 @@ class Replica:
 
         first = runtime(Placement.MAINTENANCE if interactive else Placement.SOLO, ProcessGlobals.APPLY)
         second = runtime(Placement.INTERACTIVE, ProcessGlobals.INHERIT) if interactive else ()
-        return Replica(dispatcher.start(Multiplexer, first, metrics, interactive=second, lane=lane), first, second)
+        return Replica(
+            dispatcher.start(Multiplexer, first, metrics, interactive=second, lane=lane), first, second, registry
+        )

@@ -48,52 +48,57 @@ from pillion.messages.relations import Distinct, Get, Project
 from pillion.messages.responses import SubscribeResponse
 from pillion.messages.scalars import ColumnRef
 from pillion.messages.types import SqlType
-from tests.actor.two_runtimes import actor_of
-from tests.property.workload.answers import rows_of
-from tests.property.workload.changing import columns
-from tests.property.workload.line import Break
-from tests.property.workload.model import TABLE
-from tests.property.workload.system import REPLICA, SimulatedSystem
+from pillion.actors.simulation.answers import rows_of
+from pillion.actors.simulation.model import TABLE
+from pillion.actors.simulation.replicas import ReplicaHere, actor_of
+from pillion.actors.simulation.simulation import Simulation
+from pillion.actors.simulation.workload.changing import columns
 
 KEY = (ColumnRef(0),)
 
 
 @pytest.fixture(params=[False, True], ids=["solo", "two runtimes"])
-def system(request: pytest.FixtureRequest) -> Iterator[SimulatedSystem]:
-    made = SimulatedSystem(7, workers=2, interactive=request.param)
+def system(request: pytest.FixtureRequest) -> Iterator[Simulation]:
+    made = Simulation(7, workers=2, interactive=request.param)
     yield made
     assert made.dispatcher.failure is None
     made.dispatcher.stop()
 
 
-def ask(system: SimulatedSystem, kind: Any, **fields: Any) -> Any:
+def running(system: Simulation) -> Replica:
+    replica = system.replicas[0]
+    assert isinstance(replica, ReplicaHere)
+    return replica.running
+
+
+def ask(system: Simulation, kind: Any, **fields: Any) -> Any:
     return system.connection.ask(lambda reply: kind(reply=reply, **fields))
 
 
-def table_with_index(system: SimulatedSystem) -> tuple[GlobalId, Index]:
+def table_with_index(system: Simulation) -> tuple[GlobalId, Index]:
     table = ask(system, CreateTable, name="table", schema=TABLE)
     id = ask(system, CreateIndex, name="index", on=table, key=KEY, wait=True)
     return table, Index(system.connection, id, "index", table, TABLE, ((KEY[0], SqlType.BIGINT, "a"),))
 
 
-def write(system: SimulatedSystem, table: GlobalId, *rows: tuple[int, int]) -> int:
+def write(system: Simulation, table: GlobalId, *rows: tuple[int, int]) -> int:
     return ask(system, Commit, changes=(Insert(table, columns(list(rows))),)).timestamp
 
 
-def test_introspection_is_read_before_every_worker_heard_what_there_is(system: SimulatedSystem) -> None:
+def test_introspection_is_read_before_every_worker_heard_what_there_is(system: Simulation) -> None:
     """One worker sends its fellow rows of a relation of which that has not heard yet."""
-    system.schedule.lagging = {actor_of(system.replica.workers[1])}
+    system.schedule.stalled = {actor_of(running(system).workers[1])}
     for _ in range(3):
         assert ask(system, PeekIndex, index=GlobalId("s", 1)).blocks is not None
 
 
-def test_a_serializable_read_never_goes_back_behind_what_a_thread_has_read_itself(system: SimulatedSystem) -> None:
+def test_a_serializable_read_never_goes_back_behind_what_a_thread_has_read_itself(system: Simulation) -> None:
     table, index = table_with_index(system)
     index.lookup(1)
     # Sealed and published, while the controller has not heard of it yet.
-    system.schedule.lagging = {system.replica.endpoint._actor}  # type: ignore[attr-defined]
+    system.schedule.stalled = {running(system).endpoint._actor}  # type: ignore[attr-defined]
     time = write(system, table, (1, 1))
-    publications = [actor_of(ref).state.traces[index.id].publication for ref in system.replica.workers]
+    publications = [actor_of(ref).state.traces[index.id].publication for ref in running(system).workers]
     system.dispatcher.run_until(lambda: all(p is not None and (p.snapshot.upper or 0) > time for p in publications))
     first = index.lookup(1, isolation=Isolation.SERIALIZABLE)
     second = index.peek(isolation=Isolation.SERIALIZABLE)
@@ -104,14 +109,14 @@ def test_a_serializable_read_never_goes_back_behind_what_a_thread_has_read_itsel
 @pytest.mark.parametrize("one_is_behind", [True, False])
 @pytest.mark.parametrize("isolation", list(Isolation))
 def test_a_thread_that_reads_an_index_that_is_withdrawn_asks_for_it(
-    system: SimulatedSystem, isolation: Isolation, one_is_behind: bool
+    system: Simulation, isolation: Isolation, one_is_behind: bool
 ) -> None:
     """The replica loses the index while the thread holds its publication."""
     table, index = table_with_index(system)
     time = write(system, table, (1, 1))
     assert index.lookup(1).rows() == index.lookup(1, isolation=isolation).rows() == [(1, 1)]
-    system.line.tell(Break())
-    publications = [actor_of(ref).state.traces[index.id].publication for ref in system.replica.workers]
+    system.replicas[0].restart()
+    publications = [actor_of(ref).state.traces[index.id].publication for ref in running(system).workers]
     withdrawn = any if one_is_behind else all
     system.dispatcher.run_until(lambda: withdrawn(p is not None and p.closed for p in publications))
     found = index.lookup(1, isolation=isolation)
@@ -119,17 +124,17 @@ def test_a_thread_that_reads_an_index_that_is_withdrawn_asks_for_it(
 
 
 def test_a_subscription_whose_table_is_gone_ends_with_an_error_when_the_replica_is_lost(
-    system: SimulatedSystem,
+    system: Simulation,
 ) -> None:
     table, _ = table_with_index(system)
     stream = system.connection.stream()
     ask(system, SubscribeTo, relation=Get(table), schema=TABLE, stream=stream)
     system.settle()
     ask(system, HoldRead, ids=(table,))
-    system.schedule.lagging = {actor_of(ref) for ref in (*system.replica.workers, *system.replica.interactive)}
+    system.schedule.stalled = {actor_of(ref) for ref in (*running(system).workers, *running(system).interactive)}
     write(system, table, (1, 1))
-    system.connection.send(lambda reply: Drop(id=table, cascade=True, reply=reply))
-    system.line.tell(Break())
+    ask(system, Drop, id=table, cascade=True)
+    system.replicas[0].restart()
     system.settle()
     with pytest.raises(UnknownCollection):
         for _ in range(10):
@@ -138,7 +143,7 @@ def test_a_subscription_whose_table_is_gone_ends_with_an_error_when_the_replica_
 
 @pytest.mark.parametrize("indexed", [False, True])
 def test_reads_of_a_materialized_view_that_is_dropped_before_it_has_come_to_their_time(
-    system: SimulatedSystem, indexed: bool
+    system: Simulation, indexed: bool
 ) -> None:
     """Its shard ends where it stands: not before they were answered."""
     table = ask(system, CreateTable, name="table", schema=TABLE)
@@ -148,7 +153,7 @@ def test_reads_of_a_materialized_view_that_is_dropped_before_it_has_come_to_thei
     stream = system.connection.stream()
     ask(system, SubscribeTo, relation=Get(view), schema=TABLE, stream=stream)
     system.settle()
-    system.schedule.lagging = {actor_of(ref) for ref in system.replica.workers}
+    system.schedule.stalled = {actor_of(ref) for ref in running(system).workers}
     time = write(system, table, (1, 1))
     swapped = Project(Get(view), (1, 0))
     read = system.connection.send(lambda reply: Query(relation=Distinct(swapped), schema=TABLE, reply=reply))
@@ -165,21 +170,21 @@ def test_reads_of_a_materialized_view_that_is_dropped_before_it_has_come_to_thei
     system.check_nothing_left()
 
 
-def test_what_was_dropped_goes_with_its_last_reader_though_nobody_writes(system: SimulatedSystem) -> None:
+def test_what_was_dropped_goes_with_its_last_reader_though_nobody_writes(system: Simulation) -> None:
     table, index = table_with_index(system)
     held = ask(system, HoldRead, ids=(index.id,))
     ask(system, Drop, id=table, cascade=True)
     for _ in range(5):
         system.dispatcher.elapse(10.0)
         system.settle()
-    assert all(index.id in actor_of(ref).state.traces for ref in system.replica.workers)
+    assert all(index.id in actor_of(ref).state.traces for ref in running(system).workers)
     ask(system, ReleaseRead, hold=held.hold)
     system.dispatcher.elapse(10.0)
     system.settle()
     system.check_nothing_left()
 
 
-def test_a_connection_that_breaks_while_it_replays(system: SimulatedSystem) -> None:
+def test_a_connection_that_breaks_while_it_replays(system: Simulation) -> None:
     """Everybody goes on to number dataflows alike: subscriptions are merged by their numbers."""
     table, index = table_with_index(system)
     stream = system.connection.stream()
@@ -187,9 +192,9 @@ def test_a_connection_that_breaks_while_it_replays(system: SimulatedSystem) -> N
     system.settle()
     rng = random.Random(1)
     for _ in range(30):
-        system.controller.tell(ReplicaLost(REPLICA))
+        system.controller.tell(ReplicaLost("r1"))
         system.deliver(rng.randrange(12))
-        system.line.tell(Break())
+        system.replicas[0].restart()
         system.deliver(rng.randrange(12))
     time = write(system, table, (1, 1))
     assert index.peek().rows() == [(1, 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from pillion.messages.relations import (
+from ...messages.relations import (
     Aggregate,
     Distinct,
     Filter,
@@ -19,9 +19,8 @@ from pillion.messages.relations import (
     TopK,
     Union,
 )
-from pillion.messages.scalars import Call, ColumnRef, Literal
-from pillion.messages.types import SqlType
-
+from ...messages.scalars import Call, ColumnRef, Literal
+from ...messages.types import SqlType
 from .model import Known
 
 A, B = ColumnRef(0), ColumnRef(1)

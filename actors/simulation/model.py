@@ -6,17 +6,18 @@ import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from pillion.actors.requests import CollectionKind
-from pillion.actors.simulation.oracle.relations import Collection, Oracle
-from pillion.dataflow.plans.trees import postorder
-from pillion.dataflow.plans.typing import Types, relation_types
-from pillion.messages.ids import GlobalId
-from pillion.messages.relations import Get, Relation
-from pillion.messages.scalars import ColumnRef
-from pillion.messages.types import Field, Schema, SqlType
+from ...dataflow.plans.trees import postorder
+from ...dataflow.plans.typing import Types, relation_types
+from ...messages.ids import GlobalId
+from ...messages.relations import Get, Relation
+from ...messages.scalars import ColumnRef
+from ...messages.types import Field, Schema, SqlType
+from ..requests import CollectionKind
+from .oracle.relations import Collection, Oracle
 
-Row = tuple[object, ...]
+Row = tuple[Any, ...]
 Rows = Counter[Row]
 TABLE = Schema((Field("a", SqlType.BIGINT, False), Field("b", SqlType.BIGINT, False)))
 
@@ -39,12 +40,12 @@ class Known:
     must_fail: bool = False
     id: GlobalId | None = None
     dropped: bool = False
-    contents: list[tuple[int, Rows]] = field(default_factory=lambda: [(0, Counter())])
+    contents: list[tuple[int, Rows]] = field(default_factory=lambda: [(0, Counter[Row]())])
     """Of a table: its rows from each time on."""
 
     @property
     def get(self) -> Relation:
-        assert self.id is not None
+        assert self.id is not None, "it was created"
         return Get(self.id)
 
     @property

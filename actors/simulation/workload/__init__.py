@@ -1,0 +1,1 @@
+"""What an application may ask of a system, all of it at once, and what may happen meanwhile."""
