@@ -9,6 +9,8 @@ replica answers has not. So these messages, and only these, wait until this run 
 * a compaction or a drop of a shard: for the peeks of it, and for whatever reads or writes it;
 * an append to a shard that a materialized view writes as well: for the view, because what the view finds there when it
   comes to write is part of what it writes;
+* permission to write a shard that others write as well: for them and for the peeks of the shard, because whoever comes
+  first writes, and a later view has nothing for the times before its own;
 * settings, and a new connection, which forgets everything outstanding: for all there is.
 
 Everything else is safe by the order of the commands: a dataflow holds what it imports from the moment on at which its
@@ -20,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...messages.commands import AllowCompaction, Hello, UpdateConfiguration
+from ...messages.commands import AllowCompaction, AllowWrites, Hello, UpdateConfiguration
 from ...messages.dataflows import MaterializedView, RenderDataflow
 from ...messages.ids import GlobalId
 from ..storage.messages import AppendRows, CompactShard, DropShard
@@ -73,6 +75,9 @@ class Dependents:
                 return EVERYTHING
             case AllowCompaction(id):
                 return Needs(id, (id,))
+            case AllowWrites(id):
+                shard = next((shard for shard, writers in self._writers.items() if id in writers), None)
+                return NOTHING if shard is None else Needs(shard, tuple(sorted(self._writers[shard])))
             case CompactShard(shard=shard) | DropShard(shard=shard):
                 return Needs(shard, tuple(sorted(self._users.get(shard, ()))))
             case AppendRows(shard=shard):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 import pykka
 
-from ...messages.commands import AllowCompaction, Command, CreateDataflow, Hello
+from ...messages.commands import AllowCompaction, AllowWrites, Command, CreateDataflow, Hello
 from ...messages.frontiers import MINIMUM, Frontier, maximum
 from ..controller.messages import FromReplica
 from ..dispatch.oneshot import OneShot
@@ -126,7 +126,9 @@ class Feeder:
 
     def _send(self, event: Sent) -> None:
         command, ledger, dependents = event.command, self.ledgers[event.replica], self._dependents[event.replica]
-        self._wait(ledger, dependents.needs(command))
+        # A view's shard is everybody's, whichever replica writes it.
+        for name in self.ledgers if isinstance(command, AllowWrites) else (event.replica,):
+            self._wait(self.ledgers[name], self._dependents[name].needs(command))
         ledger.written = self._written
         ledger.sent(event.sequence, command)
         self._note(dependents, command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pillion.actors.dispatch.oneshot import OneShot
 from pillion.actors.replay.dependents import EVERYTHING, NOTHING, Dependents, Needs
 from pillion.actors.storage.messages import AppendRows, CommitTables, CompactShard, DropShard
-from pillion.messages.commands import AllowCompaction, Hello, Schedule, UpdateConfiguration
+from pillion.messages.commands import AllowCompaction, AllowWrites, Hello, Schedule, UpdateConfiguration
 from pillion.messages.dataflows import IndexExport, MaterializedView, RenderDataflow, SinkExport, SourceImport
 from pillion.messages.ids import GlobalId
 
@@ -43,6 +43,15 @@ def test_what_was_dropped_reads_nothing() -> None:
 def test_an_append_waits_for_the_view_that_writes_the_same_shard() -> None:
     append = AppendRows(VIEW, SCHEMA, updates(), 9, OneShot())
     assert dependents().needs(append) == Needs(None, (VIEW,))
+
+
+def test_a_view_waits_for_those_that_write_the_same_shard() -> None:
+    known, second = dependents(), GlobalId("u", 6)
+    source = SourceImport(TABLE, TABLE, SCHEMA)
+    sink = SinkExport(second, TABLE, MaterializedView(VIEW))
+    known.created(RenderDataflow("w", (source,), (), (), (), (sink,), 4))
+    assert known.needs(AllowWrites(second)) == Needs(VIEW, (VIEW, second))
+    assert known.needs(AllowWrites(INDEX)) == NOTHING
 
 
 def test_settings_and_connections_wait_for_everything() -> None:
