@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from ...messages.errors import PillionError
-from . import clusterd, demo, explain, replay, spec
+from . import clusterd, demo, explain, replay, simulate, spec
 from .exits import EXPLANATION, INTERRUPTED, UNUSABLE
 
 EPILOG = f"""\
@@ -55,7 +55,7 @@ def command_line() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"pillion {metadata.version('pillion')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, spec, explain, clusterd, replay):
+    for command in (demo, spec, explain, clusterd, replay, simulate):
         command.add_to(commands)
     return parser
 

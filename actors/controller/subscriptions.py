@@ -173,7 +173,7 @@ def from_time(batch: SubscribeBatch, lower: Timestamp) -> SubscribeBatch:
     assert batch.lower < lower, f"the batches before {batch.lower} are missing from {lower} on"
     updates = batch.updates
     if isinstance(updates.times, int):
-        kept = updates if updates.times >= lower else UpdateBlock(updates.columns.slice(0, 0), lower, updates.diffs)
+        kept = updates if updates.times >= lower else UpdateBlock(updates.columns.slice(0, 0), lower, 1)
     else:
         late = pc.greater_equal(updates.times, lower)
         diffs = updates.diffs if isinstance(updates.diffs, int) else updates.diffs.filter(late)

@@ -51,6 +51,11 @@ class Invariants:
             if heard.asked:
                 raise RuleBroken(Rule.ONE_RESPONSE, f"replica {name} never answers {sorted(heard.asked)}")
 
+    @property
+    def has_unanswered(self) -> bool:
+        """Whether a replica has a peek that it has not answered."""
+        return any(heard.asked for heard in self._heard.values())
+
     def _told(self, actor: Multiplexer, message: Peek | Hello) -> None:
         for replica in self._replicas:
             running = replica.running

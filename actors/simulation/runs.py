@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -77,12 +77,10 @@ class Case:
     @property
     def command(self) -> str:
         """What runs it again."""
-        faults = "all" if self.faults == tuple(FAULTS) else ",".join(self.faults) or "none"
         parts = [f"pillion simulate --seeds {self.seed} --schedule {self.schedule}"]
         if self.scenario == WORKLOAD:
-            parts.append(f"--steps {self.steps} --faults '{faults}'" if " " in faults else f"--steps {self.steps}")
-            if " " not in faults:
-                parts.append(f"--faults {faults}")
+            faults = "all" if self.faults == tuple(FAULTS) else ",".join(self.faults) or "none"
+            parts.append(f"--steps {self.steps} --faults {faults}")
         else:
             parts.append(f"--scenario {self.scenario}")
         if self.kept is not None:
@@ -103,6 +101,7 @@ class Outcome:
         checked: how many answers of each kind were checked.
         journal: what was asked.
         trace: the messages, when they were kept.
+        done: how many actions of the race were begun.
         departures: the choices of the schedule, as :class:`~..dispatch.schedule.GivenSchedule` takes them.
     """
 
@@ -113,21 +112,20 @@ class Outcome:
     journal: list[str] = field(default_factory=list[str])
     trace: list[Delivery] = field(default_factory=list[Delivery])
     departures: dict[int, int] = field(default_factory=dict[int, int])
-    steps: int = 0
+    done: int = 0
 
 
 def make_schedule(name: str, seed: int) -> ReseededSchedule:
-    """
+    """A schedule that draws its choices.
+
     Raises:
-        UnknownChoice: there is no such schedule.
+        UnknownChoice: there is none of this name.
     """
     match name:
         case "uniform":
             return UniformSchedule(seed)
         case "priority":
             return PrioritySchedule(seed)
-        case "exhaustive":
-            return ExhaustiveSchedule(DEPTH, DEPARTURES)
         case _:
             raise UnknownChoice("schedule", name, SCHEDULES)
 
@@ -166,7 +164,7 @@ def run_case(case: Case, *, paths: ExhaustiveSchedule | None = None, keep_trace:
         simulation.stop()
     outcome.messages = simulation.dispatcher.steps
     outcome.checked, outcome.journal, outcome.trace = workload.checked, workload.journal, simulation.trace
-    outcome.departures = schedule.departures
+    outcome.departures, outcome.done = schedule.departures, workload.done - len(setup)
     return outcome
 
 
@@ -180,12 +178,6 @@ def run_paths(case: Case, most: int) -> Iterator[Outcome]:
         yield outcome
         if outcome.broken is not None or not paths.advance():
             return
-
-
-def run_seeds(seeds: Sequence[int], like: Case) -> Iterator[Outcome]:
-    """Run the same under many seeds."""
-    for seed in seeds:
-        yield run_case(replace(like, seed=seed))
 
 
 @contextmanager

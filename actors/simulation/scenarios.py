@@ -51,7 +51,7 @@ SCENARIOS = {
     "cancel": Scenario(
         "reads are canceled, and what is created at once",
         _INDEXED,
-        ("query", "cancel", "peek", "cancel", "create and cancel"),
+        ("query", "cancel", "peek", "cancel", "create-and-cancel"),
     ),
     "subscribe": Scenario(
         "a subscription begins and ends beside transactions",

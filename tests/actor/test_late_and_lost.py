@@ -28,6 +28,11 @@ from pillion.actors.requests import (
     ReleaseRead,
     SubscribeTo,
 )
+from pillion.actors.simulation.answers import rows_of
+from pillion.actors.simulation.model import TABLE
+from pillion.actors.simulation.replicas import ReplicaHere, actor_of
+from pillion.actors.simulation.simulation import Simulation
+from pillion.actors.simulation.workload.changing import columns
 from pillion.actors.storage.messages import AppendRows, CreateShard
 from pillion.actors.storage.storage import Storage
 from pillion.actors.system.index import Index
@@ -48,11 +53,6 @@ from pillion.messages.relations import Distinct, Get, Project
 from pillion.messages.responses import SubscribeResponse
 from pillion.messages.scalars import ColumnRef
 from pillion.messages.types import SqlType
-from pillion.actors.simulation.answers import rows_of
-from pillion.actors.simulation.model import TABLE
-from pillion.actors.simulation.replicas import ReplicaHere, actor_of
-from pillion.actors.simulation.simulation import Simulation
-from pillion.actors.simulation.workload.changing import columns
 
 KEY = (ColumnRef(0),)
 

@@ -14,7 +14,7 @@ from pillion.actors.simulation.model import Model
 from pillion.actors.simulation.rules import Rule
 from pillion.actors.simulation.runs import Case, run_case
 
-SEEDS = 240
+SEEDS = 100
 AT_ONCE = 20
 
 
@@ -22,7 +22,7 @@ AT_ONCE = 20
 @pytest.mark.parametrize("schedule", ["uniform", "priority"])
 def test_every_answer_is_the_oracles(first: int, schedule: str) -> None:
     answered: Counter[str] = Counter()
-    for seed in range(first, first + AT_ONCE, 1 if schedule == "uniform" else 2):
+    for seed in range(first, first + AT_ONCE):
         outcome = run_case(Case(seed, schedule=schedule))
         assert outcome.broken is None, f"{outcome.broken}\nagain: {outcome.case.command}"
         answered += outcome.checked

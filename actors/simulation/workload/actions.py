@@ -44,7 +44,7 @@ FAULTS = {
     "disconnect": 3,
     "restart": 2,
     "cancel": 4,
-    "create and cancel": 3,
+    "create-and-cancel": 3,
     "die": 1,
 }
 """What may go wrong, and how often: a worker falls behind for long; the connection to a replica breaks; a replica is

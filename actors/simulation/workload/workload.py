@@ -36,12 +36,17 @@ class Died(Exception):
 
 
 class Workload(Follows):
-    """What an application does with a system, and what happens to it. ``died``: whether a worker did, in the process of
-    the system, so that all of it has failed."""
+    """What an application does with a system, and what happens to it.
+
+    Attributes:
+        died: whether a worker did, in the process of the system, so that all of it has failed.
+        done: how many actions were begun.
+    """
 
     def __init__(self, simulation: Simulation) -> None:
         super().__init__(simulation)
         self.died = False
+        self.done = 0
         self._patience = PATIENCE
         self._kinds: dict[str, Callable[[], None]] = {
             "commit": self.commit,
@@ -67,7 +72,7 @@ class Workload(Follows):
             "disconnect": self.disconnect,
             "restart": self.restart,
             "cancel": self.cancel,
-            "create and cancel": self.create_and_cancel,
+            "create-and-cancel": self.create_and_cancel,
             "die": self.die,
         }
 
@@ -86,6 +91,7 @@ class Workload(Follows):
 
     def act(self, action: Action) -> None:
         """Do one thing, and check what came of it and of everything before."""
+        self.done += 1
         self._reseed(action.seed)
         self._kinds[action.kind]()
         if self.died:
@@ -219,7 +225,7 @@ class Workload(Follows):
         """Let everything happen that can happen: then nobody waits."""
         self.simulation.settle()
         self.take_answers()
-        while self._asked and all(asked.kind == "introspect" for asked in self._asked) and self._patience:
+        while self._patience and self._awaits_introspection():
             # A worker that did not know of it yet when it was asked is asked again after a while.
             self._patience -= 1
             self.simulation.dispatcher.elapse(1.0)
@@ -229,6 +235,12 @@ class Workload(Follows):
         if self._asked:
             raise RuleBroken(Rule.NOBODY_WAITS, f"never answered: {[asked.what for asked in self._asked]}")
         self.simulation.check_nothing_waits()
+
+    def _awaits_introspection(self) -> bool:
+        if self._asked:
+            return all(asked.kind == "introspect" for asked in self._asked)
+        # One replica has answered; the other still looks.
+        return self.simulation.invariants.has_unanswered
 
     def end(self) -> None:
         """End what is followed, release what is held, drop everything: then nothing is left.
