@@ -213,8 +213,8 @@ class Lane:
         while not self.aborted:
             # Timers come before what waits in the queue: a lane that is never idle has timers, too.
             item = None
-            if timers and not visits and (timers[0].actor is None or timers[0].deadline <= now()):
-                item = self._due(now())
+            if timers and (timers[0].actor is None or timers[0].deadline <= now()):
+                item = self._due(now(), visits=visits)
             if item is None:
                 if not items or (visits and not _takes_little(items[0])):
                     break
@@ -239,16 +239,17 @@ class Lane:
             self._brisk = now() - begin < BRISK * count
         return count > 0
 
-    def _due(self, now: float) -> Item | None:
-        """The message of a timer whose moment has come."""
+    def _due(self, now: float, *, visits: bool) -> Item | None:
+        """The message of a timer whose moment has come; for a visitor, only if it takes little."""
         timers = self._timers
         while timers:
             timer = timers[0]
-            if timer.actor is not None and timer.deadline > now:
+            actor = timer.actor
+            if actor is not None and (timer.deadline > now or (visits and not actor.takes_little(timer.message))):
                 return None
             heapq.heappop(timers)
-            if timer.actor is not None:
-                return Item(timer.actor, timer.message)
+            if actor is not None:
+                return Item(actor, timer.message)
         return None
 
     def _handle(self, item: Item) -> None:
@@ -306,6 +307,10 @@ class Lane:
         except queue.Empty:
             pass
         self._sleeps_until = LONGEST_WAIT
+        if wait <= 0 and self._turn.locked():
+            # A timer is due, and somebody attends, who will ring if it is left. To try again and again until then would
+            # take the interpreter from the one who is at it.
+            self._bell.get()
 
     def _next_deadline(self) -> float:
         # Another thread may attend, and take the last timer while this one looks.

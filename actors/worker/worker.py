@@ -185,7 +185,9 @@ class Worker(SystemActor):
             return sum([len(chunk.oks) for _, chunk in message.chunks if chunk.oks is not None]) <= _FEW_ROWS
         if message.__class__ is Exchanged:
             return message.chunk.oks is None or len(message.chunk.oks) <= _FEW_ROWS
-        return message.__class__ is Peek
+        if message.__class__ is Idle:
+            return self._busy_until > self.services.clock.now()
+        return message.__class__ is Peek or message.__class__ is LookAtMemory
 
     # --- Commands ---
 

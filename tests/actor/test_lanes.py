@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -13,7 +15,7 @@ import pytest
 from pillion.actors.dispatch.base import SystemActor
 from pillion.actors.dispatch.lane import BRISK
 from pillion.actors.dispatch.oneshot import OneShot
-from pillion.actors.dispatch.services import VirtualClock
+from pillion.actors.dispatch.services import SystemClock, VirtualClock
 from pillion.actors.dispatch.threaded import ThreadedDispatcher
 from pillion.actors.errors import WaitInHandler
 
@@ -71,6 +73,23 @@ class Later(msgspec.Struct, frozen=True):
     message: Any
 
 
+class Linger(msgspec.Struct, frozen=True):
+    """Stay in the handler while a timer comes due. Answered with how often the lane's own thread looked at the clock."""
+
+    clock: WatchedClock
+
+
+class WatchedClock(SystemClock):
+    """Knows which threads look at it."""
+
+    def __init__(self) -> None:
+        self.looks: Counter[str] = Counter()
+
+    def now(self) -> float:
+        self.looks[threading.current_thread().name] += 1
+        return super().now()
+
+
 class Clerk(SystemActor):
     handlers: ClassVar = {
         Where: "where",
@@ -82,6 +101,7 @@ class Clerk(SystemActor):
         Counted: "counted",
         Ask: "ask",
         Later: "later",
+        Linger: "linger",
     }
 
     def __init__(self) -> None:
@@ -122,6 +142,17 @@ class Clerk(SystemActor):
 
     def ask(self, message: Ask) -> list[Count]:
         return message.of.ask(Counted())
+
+    def linger(self, message: Linger) -> int:
+        looks = message.clock.looks
+        before = looks["pillion-timed"]
+        while looks["pillion-timed"] == before:
+            time.sleep(0)
+        yields = 0
+        while yields < 3000 and looks["pillion-timed"] - before < 100:
+            time.sleep(0)
+            yields += 1
+        return looks["pillion-timed"] - before
 
     def later(self, message: Later) -> None:
         self.after(message.seconds, message.message)
@@ -276,6 +307,22 @@ def test_a_timer_that_a_visitor_set_fires_without_one(dispatcher: ThreadedDispat
 
     assert dispatcher.wait_for(send, visit) is threading.current_thread()
     assert OneShot.get(reply, timeout=30).name == "pillion-timed"
+
+
+def test_a_timer_that_is_due_waits_for_a_visitor_to_end() -> None:
+    clock = WatchedClock()
+    dispatcher = ThreadedDispatcher(clock=clock)
+    try:
+        clerk = dispatcher.start(Clerk, lane="timed")
+        settled(dispatcher, "timed")
+        gate = threading.Event()
+        gate.set()
+        fired = threading.Event()
+        clerk.tell(Later(0.2, Wait(fired, gate)))
+        assert clerk.ask(Linger(clock)) < 100, "the lane's own thread kept on trying"
+        assert fired.wait(30)
+    finally:
+        dispatcher.stop()
 
 
 def test_a_deadline_is_kept_while_another_thread_holds_the_lane(dispatcher: ThreadedDispatcher) -> None:
