@@ -161,42 +161,42 @@ class OpenReader(Request, frozen=True, eq=False, kw_only=True):
 # --- Writing -----------------------------------------------------------------------------------------------------
 
 
-class Insert(msgspec.Struct, frozen=True, eq=False):
+class Insert(msgspec.Struct, frozen=True, eq=False, tag=True):
     """New rows. In a table with a key, a row whose key exists is refused."""
 
     table: GlobalId
     columns: tuple[Column, ...]
 
 
-class Upsert(msgspec.Struct, frozen=True, eq=False):
+class Upsert(msgspec.Struct, frozen=True, eq=False, tag=True):
     """New rows that replace the ones with equal keys. Only for a table with a key."""
 
     table: GlobalId
     columns: tuple[Column, ...]
 
 
-class Delete(msgspec.Struct, frozen=True, eq=False):
+class Delete(msgspec.Struct, frozen=True, eq=False, tag=True):
     """Remove each of these rows once. Refused when one does not exist."""
 
     table: GlobalId
     columns: tuple[Column, ...]
 
 
-class DeleteKeys(msgspec.Struct, frozen=True, eq=False):
+class DeleteKeys(msgspec.Struct, frozen=True, eq=False, tag=True):
     """Remove the rows with these keys (columns of the table's key). Refused when one does not exist."""
 
     table: GlobalId
     keys: tuple[Column, ...]
 
 
-class DeleteWhere(msgspec.Struct, frozen=True, eq=False):
+class DeleteWhere(msgspec.Struct, frozen=True, eq=False, tag=True):
     """Remove the rows for which ``predicate`` is true; None: all rows."""
 
     table: GlobalId
     predicate: Scalar | None
 
 
-class UpdateWhere(msgspec.Struct, frozen=True, eq=False):
+class UpdateWhere(msgspec.Struct, frozen=True, eq=False, tag=True):
     """In the rows for which ``predicate`` is true (None: all), set columns to expressions over the old row."""
 
     table: GlobalId

@@ -21,7 +21,7 @@ from ..multiplexer.replica import Replica
 from ..process.memory import Memory
 from ..transport.connection import Connection
 from ..transport.errors import ConnectionEnded, TransportError
-from ..transport.remote_system import FromSystem, Joined, RemoteSystem
+from ..transport.remote_system import FromSystem, RemoteSystem, Serve
 from ..transport.wire import Ended
 from ..worker.counters import sum_counters
 from ..worker.messages import ReadCounters
@@ -77,7 +77,7 @@ class Session:
                 metrics=self.metrics,
                 memory=Memory(),
             )
-            self._system.tell(Joined(self._replica.endpoint))
+            self._system.tell(Serve(self._replica.endpoint))
         except BaseException:
             self._dispatcher.stop()
             raise

@@ -58,7 +58,7 @@ class Message(msgspec.Struct, frozen=True, eq=False):
     """Base of the messages here."""
 
 
-class Joined(Message, frozen=True, eq=False):
+class Serve(Message, frozen=True, eq=False):
     """To itself: whom commands are for."""
 
     endpoint: pykka.ActorRef[Any]
@@ -97,7 +97,7 @@ class RemoteSystem(SystemActor):
         BarrierPassed: "barrier_passed",
         CountersRead: "counters_read",
         FromSystem: "from_system",
-        Joined: "joined",
+        Serve: "serve",
     }
 
     def __init__(self, channel: Channel, read_counters: Callable[[Callable[[dict[str, int]], None]], None]) -> None:
@@ -112,7 +112,7 @@ class RemoteSystem(SystemActor):
         self._workers: list[pykka.ActorRef[Any]] = []
         """Who asked for something, in the order in which they first did."""
 
-    def joined(self, message: Joined) -> None:
+    def serve(self, message: Serve) -> None:
         self._endpoint = message.endpoint
         self._endpoint.tell(Connect("", self.actor_ref))
         early, self._early = self._early, []

@@ -11,7 +11,7 @@ from pillion.actors.transport.codec import decode_down, decode_up, encode_down, 
 from pillion.actors.transport.errors import ConnectionEnded, TransportError
 from pillion.actors.transport.frames import FRAME_LIMIT
 from pillion.actors.transport.opening import Link
-from pillion.actors.transport.remote_system import FromSystem, Joined, RemoteSystem
+from pillion.actors.transport.remote_system import FromSystem, RemoteSystem, Serve
 from pillion.actors.transport.wire import Opened
 
 
@@ -74,7 +74,7 @@ class SimulatedLine:
         theirs.other = ours
         system = self._dispatcher.start(RemoteSystem, theirs, lambda told: None)
         replica = Replica.start(self._dispatcher, system, self._workers, interactive=self._interactive)
-        system.tell(Joined(replica.endpoint))
+        system.tell(Serve(replica.endpoint))
         theirs.start(lambda message: system.tell(FromSystem(message)), lambda reason: None)
         return Link(ours, Opened(self._workers, self._interactive, False, 1, FRAME_LIMIT))  # type: ignore[arg-type]
 

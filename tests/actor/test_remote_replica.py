@@ -28,7 +28,7 @@ from pillion.actors.transport.codec import Append, ForWorker, decode_down
 from pillion.actors.transport.errors import ConnectionEnded, TransportError, Unreachable
 from pillion.actors.transport.opening import Link
 from pillion.actors.transport.remote_replica import AskCounters, LostReplica, RemoteReplica
-from pillion.actors.transport.remote_system import FromSystem, Joined, RemoteSystem
+from pillion.actors.transport.remote_system import FromSystem, RemoteSystem, Serve
 from pillion.actors.transport.retry import Backoff, Retries
 from pillion.actors.transport.wire import (
     Answers,
@@ -355,7 +355,7 @@ class Replica:
         self.wire = Wire()
         self.asked: list[Callable[[dict[str, int]], None]] = []
         self.system: pykka.ActorRef[Any] = self.dispatcher.start(RemoteSystem, self.wire, self.asked.append)
-        self.tell(Joined(self.endpoint.ref))
+        self.tell(Serve(self.endpoint.ref))
         self.endpoint.expect(Connect)
 
     def tell(self, *messages: Any) -> None:
