@@ -22,6 +22,7 @@ EXAMPLES = """\
   pillion demo
   pillion demo --workers 2 --interactive
   pillion demo --plot lookups.html
+  pillion demo --record demo.plog && pillion replay demo.plog
   pillion demo --json | python -m json.tool"""
 
 
@@ -43,6 +44,7 @@ def add_to(commands: Commands) -> None:
         help="draw how long each lookup of the comparison took: FILE.html, which needs nothing else, or FILE.png, "
         "which needs `pip install 'pillion[plot]'`",
     )
+    parser.add_argument("--record", type=Path, metavar="FILE", help="record a message log, for `pillion replay`")
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object, and no progress")
     parser.set_defaults(run=run)
 
@@ -57,5 +59,6 @@ def run(options: argparse.Namespace) -> int:
         interactive=options.interactive,
         as_json=options.json,
         plot=options.plot,
+        record=options.record,
     )
     return DONE if is_right else DIFFERENT

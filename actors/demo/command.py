@@ -16,12 +16,21 @@ from .plot import check_plot, write_plot
 from .session import Session
 
 
-def run_demo(*, workers: int, readers: int, interactive: bool, as_json: bool, plot: Path | None = None) -> bool:
+def run_demo(
+    *,
+    workers: int,
+    readers: int,
+    interactive: bool,
+    as_json: bool,
+    plot: Path | None = None,
+    record: Path | None = None,
+) -> bool:
     """Run the demo and print its report.
 
     Args:
         interactive: with two runtimes, also where they are not compared.
         plot: where the plot of the comparison goes; None: nowhere.
+        record: where the message log goes; None: nowhere. The comparison at the end is not in it.
 
     Returns:
         Whether every view is what the batch recomputation says.
@@ -29,6 +38,7 @@ def run_demo(*, workers: int, readers: int, interactive: bool, as_json: bool, pl
     Raises:
         DataNotInstalled: the extra ``demo`` is not installed.
         PlotNotPossible: there will be no plot there.
+        LogExists, LogMissing: nothing can be recorded there.
     """
     if importlib.util.find_spec("rich") is None:
         raise DataNotInstalled
@@ -46,7 +56,7 @@ def run_demo(*, workers: int, readers: int, interactive: bool, as_json: bool, pl
         data = load_flight_data()
         read_files_seconds = time.perf_counter() - begin
         progress("Reading files", 1, 1)
-        with ActorSystem(workers=workers, interactive=interactive) as system:
+        with ActorSystem(workers=workers, interactive=interactive, record=record) as system:
             session = Session(system, data, progress)
             tables = session.load()
             indexes = session.define_views()

@@ -300,8 +300,8 @@ class Lane:
             # Whoever sets an earlier timer now rings; who set it a moment ago did not know.
             if self._next_deadline() >= deadline:
                 break
+        wait = deadline - now()
         try:
-            wait = deadline - now()
             if wait > 0:
                 self._bell.get(timeout=None if deadline == LONGEST_WAIT else min(wait, LONGEST_WAIT))
         except queue.Empty:

@@ -47,6 +47,28 @@ class OneShot(pykka.Future[T]):
     def is_set(self) -> bool:
         return self._once.locked()
 
+    @property
+    def value(self) -> object:
+        """The value, once it is set; only for :meth:`when_set`."""
+        return self._value
+
+    @property
+    def error(self) -> BaseException | None:
+        """The error that it was refused with, if it was."""
+        return self._error
+
+    def when_set(self, notice: Callable[[OneShot[T]], object]) -> None:
+        """Call this before whoever waits is woken, on the thread that sets the result. For the one who is about to send
+        what it answers: nobody may set it before this returns, or the notice may be missed."""
+        forget = self._forget
+
+        def both(reply: OneShot[T]) -> None:
+            notice(reply)
+            if forget is not None:
+                forget(reply)
+
+        self._forget = both
+
     def resolve(self, value: T) -> bool:
         """Set the value, unless a result is set already. Returns whether this call set it."""
         if not self._once.acquire(blocking=False):

@@ -12,18 +12,39 @@ from ..dispatch.base import Dispatcher
 from ..dispatch.oneshot import OneShot, Stream
 from ..errors import SystemFailed, SystemStopped
 from ..metrics.figures import Lookups
-from ..requests import Cancel, Read, Request
+from ..recorder.recording import Recording
+from ..requests import (
+    Cancel,
+    Commit,
+    CreateIndex,
+    CreateMaterializedView,
+    CreateTable,
+    CreateView,
+    Drop,
+    Read,
+    Request,
+)
 
 T = TypeVar("T")
+
+_CHANGES = (Commit, CreateTable, CreateView, CreateIndex, CreateMaterializedView, Drop)
+"""What a recording that ended would lack."""
 
 
 class Connection:
     """Sends requests to one controller and waits for the answers. Used by any number of application threads."""
 
-    __slots__ = ("_closed", "_controller", "_dispatcher", "lookups")
+    __slots__ = ("_closed", "_controller", "_dispatcher", "_recording", "lookups")
 
-    def __init__(self, dispatcher: Dispatcher, controller: pykka.ActorRef[Any], lookups: Lookups) -> None:
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        controller: pykka.ActorRef[Any],
+        lookups: Lookups,
+        recording: Recording | None = None,
+    ) -> None:
         """``lookups``: counts those for which nobody was asked."""
+        self._recording = recording
         self._dispatcher = dispatcher
         self.lookups = lookups
         self._controller = controller
@@ -37,11 +58,14 @@ class Connection:
         Raises:
             PillionError: the request was refused.
             SystemStopped: the system was stopped.
+            RecordingFailed: it would change something, and could not be recorded.
         """
         if self._closed.is_set():
             raise SystemStopped
         reply = self._dispatcher.reply()
         request = make(reply)
+        if self._recording is not None and self._recording.failure is not None and isinstance(request, _CHANGES):
+            raise self._recording.failure
         try:
             hurried = isinstance(request, Read) and request.timeout is not None
             return self._dispatcher.wait_for(lambda: self._controller.tell(request), reply, hurried=hurried)

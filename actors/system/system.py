@@ -16,7 +16,9 @@ from ...messages.ids import GlobalId
 from ...messages.types import Field, Schema
 from ..dispatch.base import Dispatcher
 from ..errors import UnknownName, WrongArgument
+from ..log.writer import Sync
 from ..multiplexer.replica import MOST_WORKERS
+from ..recorder.recording import begin_recording
 from ..relations.binding import RowScope, bind, position_of
 from ..relations.errors import RelationError, kind_of, suggestion
 from ..relations.expressions import as_column
@@ -93,6 +95,8 @@ class ActorSystem:
         interactive: bool | None = None,
         replica: str | None = None,
         secret_file: str | os.PathLike[str] | None = None,
+        record: str | os.PathLike[str] | None = None,
+        record_sync: Sync = "normal",
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Start ``workers`` worker threads and what belongs to them.
@@ -105,12 +109,17 @@ class ActorSystem:
                 ``"unix:///PATH"``. Tables stay in this process.
             secret_file: holds the secret of the replica at an address; without it, it is in the environment variable
                 ``PILLION_SECRET``.
+            record: a file that does not exist, such as ``"run.plog"``: a log of the commands, the answers and what is
+                written into tables, which ``pillion replay`` plays again. When the process is killed, it lacks the
+                last twentieth of a second.
+            record_sync: ``"full"``: what is in the log survives a loss of power, too.
             dispatcher: what executes the actors instead of threads, such as a ``SimulatedDispatcher`` in a test.
 
         Raises:
             WrongArgument: ``workers`` is no number from 1 to ``MOST_WORKERS``, a setting is none, or there is no such
                 replica.
             TransportError: the replica cannot be reached, or has another secret.
+            LogExists, LogMissing: nothing can be recorded there.
         """
         if not isinstance(workers, int) or isinstance(workers, bool) or not 1 <= workers <= MOST_WORKERS:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongArgument(
@@ -123,8 +132,15 @@ class ActorSystem:
         line = line_to(replica, workers, interactive=second, secret_file=secret_file)
         if line is not None and dispatcher is not None:
             raise WrongArgument("a replica in another process needs threads here: leave out dispatcher")
-        self._running = start(workers, dispatcher, updates, interactive=wanted, line=line)
-        self._connection = Connection(self._running.dispatcher, self._running.controller, self._running.metrics.lookups)
+        recording = None
+        if record is not None:
+            recording = begin_recording(
+                record, record_sync, workers=workers, interactive=wanted, settings=dict(updates)
+            )
+        self._running = start(workers, dispatcher, updates, interactive=wanted, line=line, recording=recording)
+        self._connection = Connection(
+            self._running.dispatcher, self._running.controller, self._running.metrics.lookups, recording
+        )
         self.introspection = Introspection(self._introspection_relations)
         """What the system says about itself: ``system.introspection.frontiers`` is a relation."""
 

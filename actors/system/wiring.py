@@ -14,6 +14,10 @@ from ..dispatch.base import Dispatcher
 from ..dispatch.threaded import ThreadedDispatcher
 from ..metrics.system import SystemMetrics
 from ..multiplexer.replica import Replica
+from ..recorder.recorder import Recorder
+from ..recorder.recording import Recording
+from ..recorder.tap import CONTROLLER, STORAGE, Tap
+from ..recorder.tap import REPLICA as REPLICA_ACTOR
 from ..requests import Configure
 from ..storage.storage import Storage
 from ..transport.line import Line
@@ -33,18 +37,22 @@ _CORE = "core"
 @dataclass(frozen=True, slots=True)
 class Running:
     """A system that runs: what executes it, whom to ask, what its actors measure, and the line to its replica when that
-    is in another process."""
+    is in another process; the log that is recorded."""
 
     dispatcher: Dispatcher
     controller: pykka.ActorRef[Any]
     metrics: SystemMetrics
     line: Line | None = None
+    recording: Recording | None = None
 
     def stop(self) -> None:
-        """Stop every actor, and wait for the threads. May be called again."""
+        """Stop every actor, wait for the threads, and end the recording. May be called again."""
         self.dispatcher.stop()
         if self.line is not None:
             self.line.stop()
+        if self.recording is not None:
+            failure = self.dispatcher.failure
+            self.recording.close("complete" if failure is None else f"the system failed: {failure}")
 
 
 def start(
@@ -54,6 +62,7 @@ def start(
     *,
     interactive: bool = False,
     line: Line | None = None,
+    recording: Recording | None = None,
 ) -> Running:
     """Start the storage, the controller and one replica with so many workers, or twice as many with an interactive
     runtime; on threads, unless told otherwise."""
@@ -63,7 +72,10 @@ def start(
         # In one process everybody is the application, so functions in plans are its own.
         # The storage works long when it deletes by a condition: on a thread of its own it delays no read.
         storage = dispatcher.start(Storage, trust=True)
-        controller = dispatcher.start(Controller, storage, lane=_CORE)
+        if recording is not None:
+            recording.start(dispatcher.start(Recorder, recording), dispatcher.services.clock)
+        told = _tapped(storage, STORAGE, recording)
+        controller = dispatcher.start(Controller, told, lane=_CORE)
         if settings:
             # Before there is a replica: some are read when one is provisioned.
             controller.tell(Configure(updates=settings, reply=dispatcher.reply()))
@@ -71,7 +83,8 @@ def start(
             replica = Replica.start(
                 dispatcher, storage, workers, interactive=interactive, trust=True, lane=_CORE, metrics=metrics
             )
-            controller.tell(AddReplica(REPLICA, replica.endpoint, workers=replica.workers, interactive=interactive))
+            endpoint = _tapped(replica.endpoint, REPLICA_ACTOR, recording)
+            controller.tell(AddReplica(REPLICA, endpoint, workers=replica.workers, interactive=interactive))
         else:
             link = line.reach()
             remote = dispatcher.start(
@@ -83,10 +96,18 @@ def start(
                 worker_lane=_CORE,
                 lane=_CORE,
             )
-            controller.tell(AddReplica(REPLICA, remote, interactive=link.replica.interactive))
+            endpoint = _tapped(remote, REPLICA_ACTOR, recording)
+            controller.tell(AddReplica(REPLICA, endpoint, interactive=link.replica.interactive))
     except BaseException:
         dispatcher.stop()
         if line is not None:
             line.stop()
+        if recording is not None:
+            recording.close("the system did not start")
         raise
-    return Running(dispatcher, controller, metrics, line)
+    return Running(dispatcher, controller, metrics, line, recording)
+
+
+def _tapped(ref: pykka.ActorRef[Any], name: str, recording: Recording | None) -> pykka.ActorRef[Any]:
+    """The controller's reference to an actor."""
+    return ref if recording is None else Tap(ref, CONTROLLER, name, recording)

@@ -74,7 +74,7 @@ class Later(msgspec.Struct, frozen=True):
 
 
 class Linger(msgspec.Struct, frozen=True):
-    """Stay in the handler while a timer comes due. Answered with how often the lane's own thread looked at the clock."""
+    """Stay in the handler while a timer comes due. Answered with how often the lane's thread looked at the clock."""
 
     clock: WatchedClock
 
