@@ -77,6 +77,27 @@ class Snapshot(Message, frozen=True, eq=False):
     tables: dict[GlobalId, TableContents]
 
 
+class Attach(Message, frozen=True, eq=False):
+    """Before anything else: the storage, which tells what there is when the journal asks, and who writes that down."""
+
+    storage: pykka.ActorRef[Any]
+    compactor: pykka.ActorRef[Any]
+
+
+class Compacted(Message, frozen=True, eq=False):
+    """From the compactor: the checkpoint of this number counts; it has so many ``bytes``."""
+
+    number: int
+    bytes: int
+
+
+class CompactionFailed(Message, frozen=True, eq=False):
+    """From the compactor: there is no checkpoint of this number, because of ``reason``; nothing else has changed."""
+
+    number: int
+    reason: str
+
+
 class Flush(Message, frozen=True, eq=False):
     """To itself, behind whatever waits: write all that was logged, with one synchronization."""
 
@@ -100,6 +121,22 @@ class TakeSnapshot(Message, frozen=True, eq=False):
     """To the storage: tell the journal what there is, so that it can leave out how it came about."""
 
     journal: pykka.ActorRef[Any]
+
+
+class Compact(Message, frozen=True, eq=False):
+    """To the compactor: write a checkpoint, of all records up to ``last``; ``journal`` hears when it counts."""
+
+    number: int
+    last: int
+    latest: Timestamp
+    next_id: int
+    defined: tuple[Defined, ...]
+    tables: dict[GlobalId, TableContents]
+    journal: pykka.ActorRef[Any]
+
+
+class CompactFurther(Message, frozen=True, eq=False):
+    """From the compactor to itself: the next step."""
 
 
 # --- Between the storage and the controller ----------------------------------------------------------------------

@@ -1,0 +1,36 @@
+"""A journal as a part of a system that starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pykka
+
+from ..controller.messages import ResumeCollections
+from ..dispatch.base import Dispatcher
+from ..storage.messages import ResumeTables
+from .compactor import Compactor
+from .journal import COMPACT_BYTES, Journal
+from .messages import Attach
+from .opening import OpenedJournal
+
+
+def attach_journal(
+    dispatcher: Dispatcher,
+    opened: OpenedJournal,
+    storage: pykka.ActorRef[Any],
+    controller: pykka.ActorRef[Any],
+    *,
+    compact_bytes: int = COMPACT_BYTES,
+) -> None:
+    """Start the actors of a journal, and have a storage and a controller, which were just started, go on with what is
+    in it."""
+    journal = dispatcher.start(Journal, opened, compact_bytes=compact_bytes)
+    compactor = dispatcher.start(Compactor, opened.directory)
+    journal.tell(Attach(storage, compactor))
+    state = opened.state
+    storage.tell(ResumeTables(journal, controller, state.latest, state.contents()))
+    definitions = tuple(state.catalog.defined.values())
+    controller.tell(ResumeCollections(journal, state.latest, state.catalog.next_id, definitions))
+    # The storage has it now, and compacts it.
+    state.parts.clear()

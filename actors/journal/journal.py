@@ -1,0 +1,170 @@
+"""The journal actor: writes what is logged, many entries with one synchronization."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pykka
+
+from ...messages.errors import EncodeError, PillionError
+from ..dispatch.base import SystemActor
+from ..log.errors import LogError
+from .errors import WritesRefused
+from .messages import (
+    Attach,
+    Compact,
+    Compacted,
+    CompactionFailed,
+    Defined,
+    Dropped,
+    Durable,
+    Flush,
+    JournalFailed,
+    Log,
+    Snapshot,
+    TakeSnapshot,
+)
+from .opening import OpenedJournal
+from .writing import JournalFile
+
+COMPACT_BYTES = 16 << 20
+"""A journal that is smaller is not compacted."""
+
+COMPACT_FILES = 16
+"""Each start begins another file; this many are compacted however small they are."""
+
+
+class Journal(SystemActor):
+    """Owns the last file of a journal. The only actor that waits for a disk, besides the compactor.
+
+    Args:
+        opened: the journal, of which nothing was written yet since it was opened.
+        compact_bytes: the least size at which it is compacted.
+    """
+
+    handlers: ClassVar = {
+        Attach: "attach",
+        Log: "log_entry",
+        Flush: "flush",
+        Snapshot: "compact",
+        Compacted: "compacted",
+        CompactionFailed: "compaction_failed",
+    }
+
+    def __init__(self, opened: OpenedJournal, *, compact_bytes: int = COMPACT_BYTES) -> None:
+        super().__init__()
+        self._opened = opened
+        self._directory = opened.directory
+        self._catalog = opened.state.catalog
+        self._began = self.services.clock.now()
+        self._group: list[Log] = []
+        self._failure: PillionError | None = None
+        self._storage: pykka.ActorRef[Any] | None = None
+        self._compactor: pykka.ActorRef[Any] | None = None
+        self._compacting = False
+        self._compact_bytes = compact_bytes
+        self._compact_at = 0
+        self._older = 0
+        """Bytes of journals before the present one."""
+
+    def attach(self, message: Attach) -> None:
+        self._storage = message.storage
+        self._compactor = message.compactor
+        files = self._directory.files()
+        sizes = self._directory.sizes(files)
+        self._older = sizes.journals
+        self._compact_at = max(self._compact_bytes, sizes.checkpoint)
+        if len(files.journals) > COMPACT_FILES:
+            self._compact_at = 0
+        self._compact_when_due()
+
+    # --- Writing -------------------------------------------------------------------------------------------------
+
+    def log_entry(self, message: Log) -> None:
+        if self._failure is not None:
+            message.sender.tell(JournalFailed(self._failure))
+            return
+        if not self._group:
+            self.tell_self(Flush())
+        self._group.append(message)
+
+    def flush(self, message: Flush) -> None:
+        group, self._group = self._group, []
+        if not group or self._failure is not None:
+            return
+        try:
+            self._opened.file.append([each.entry for each in group], self.services.clock.now() - self._began)
+        except (sqlite3.Error, OSError, EncodeError) as error:
+            self._fail(group, error)
+            return
+        for each in group:
+            if isinstance(each.entry, Defined | Dropped):
+                self._catalog.apply(each.entry)
+        for sender, number in {each.sender: each.number for each in group}.items():
+            sender.tell(Durable(number))
+        self._compact_when_due()
+
+    def _fail(self, group: list[Log], error: Exception) -> None:
+        self._failure = WritesRefused(self._directory.path, str(error))
+        self.log.error("the journal cannot be written any more", reason=str(error))
+        for sender in {each.sender for each in group}:
+            sender.tell(JournalFailed(self._failure))
+
+    # --- Compaction ----------------------------------------------------------------------------------------------
+
+    def _compact_when_due(self) -> None:
+        if not self._compacting and self._older + self._opened.file.bytes > self._compact_at:
+            assert self._storage is not None, "it is attached before anything else"
+            self._compacting = True
+            self._storage.tell(TakeSnapshot(self.actor_ref))
+
+    def compact(self, message: Snapshot) -> None:
+        self.flush(Flush())  # All that the storage logged before is in the snapshot.
+        if self._failure is not None:
+            return
+        file = self._opened.file
+        try:
+            self._opened.file = JournalFile(self._directory, file.number + 1, file.last, self._opened.sync)
+        except (sqlite3.Error, OSError, LogError) as error:
+            self._give_up(str(error))
+            return
+        file.close()
+        self._older += file.bytes
+        assert self._compactor is not None, "it is attached before anything else"
+        self._compactor.tell(
+            Compact(
+                self._opened.file.number,
+                file.last,
+                message.latest,
+                self._catalog.next_id,
+                tuple(self._catalog.defined.values()),
+                message.tables,
+                self.actor_ref,
+            )
+        )
+
+    def compacted(self, message: Compacted) -> None:
+        self._compacting = False
+        self._older = 0
+        self._compact_at = max(self._compact_bytes, message.bytes)
+        try:
+            self._directory.remove(self._directory.files().obsolete)
+        except OSError as error:
+            # The next start removes them, or the next compaction.
+            self.log.warning("old files of the journal cannot be removed", reason=str(error))
+
+    def compaction_failed(self, message: CompactionFailed) -> None:
+        self._give_up(message.reason)
+
+    def _give_up(self, reason: str) -> None:
+        """Go on without, and try again once it is larger by half."""
+        self._compacting = False
+        self._compact_at = max(self._compact_bytes, (self._older + self._opened.file.bytes) * 3 // 2)
+        self.log.warning("the journal cannot be compacted now", reason=reason)
+
+    @property
+    def path(self) -> Path:
+        """The directory."""
+        return self._directory.path
