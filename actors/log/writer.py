@@ -20,7 +20,7 @@ from ...messages.log import (
 )
 from .errors import LogExists, LogMissing
 from .meta import meta_rows
-from .schema import APPLICATION_ID, TABLES
+from .schema import APPLICATION_ID, TABLES, VIEWS
 
 Sync = Literal["normal", "full"]
 
@@ -162,7 +162,7 @@ def _create(path: Path, meta: Meta, sync: Sync) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL").fetchone()
         connection.execute(f"PRAGMA synchronous = {sync}")
         connection.execute("BEGIN")
-        for statement in TABLES.split(";\n"):
+        for statement in (TABLES + VIEWS).split(";\n"):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {VERSION}")

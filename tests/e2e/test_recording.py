@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,26 @@ def test_what_a_log_holds(tmp_path: Path) -> None:
     commits = [record.sequence for record in records if record.kind == "CommitTables"]
     assert [record.reply_to for record in records if record.kind == "Answer"] == commits
     assert [record.time for record in records] == sorted(record.time for record in records)
+
+
+def test_why_a_peek_waited_is_one_query(tmp_path: Path) -> None:
+    path = tmp_path / "run.plog"
+    with ActorSystem(record=path) as system:
+        table = system.create_table("t", {"n": int})
+        index = system.create_index(table, key="n", name="by_n")
+        written = table.insert([(1,)])
+        assert index.peek(as_of=written.timestamp).rows() == [(1,)]
+    # With any SQLite tool: the views are for people.
+    with closing(sqlite3.connect(path)) as log:
+        ((target, timestamp, outcome, waited, answered),) = log.execute(
+            "SELECT target, timestamp, outcome, waited, answered FROM peeks"
+        )
+        assert (timestamp, outcome) == (written.timestamp, "rows")
+        assert waited >= 0
+        ((sealed,),) = log.execute(
+            "SELECT min(time) FROM frontiers WHERE id = ? AND upper > ?", (target, timestamp)
+        ).fetchall()
+        assert sealed <= answered, "a peek is answered once its time is sealed"
 
 
 def test_a_simulation_records_virtual_time(tmp_path: Path) -> None:
