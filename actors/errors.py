@@ -139,7 +139,10 @@ class DuplicateName(PillionError):
     """Another collection has this name."""
 
     def __init__(self, name: str, id: GlobalId) -> None:
-        super().__init__(f"the name {name!r} is taken by {id}; drop that first, or choose another name")
+        super().__init__(
+            f"the name {name!r} is taken by {id}: to use that, write system[{name!r}]; to make another, drop that first "
+            "or choose another name"
+        )
         self.name = name
         self.id = id
 

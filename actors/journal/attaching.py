@@ -10,7 +10,7 @@ from ..controller.messages import ResumeCollections
 from ..dispatch.base import Dispatcher
 from ..storage.messages import ResumeTables
 from .compactor import Compactor
-from .journal import COMPACT_BYTES, Journal
+from .journal import Journal
 from .messages import Attach
 from .opening import OpenedJournal
 
@@ -20,12 +20,10 @@ def attach_journal(
     opened: OpenedJournal,
     storage: pykka.ActorRef[Any],
     controller: pykka.ActorRef[Any],
-    *,
-    compact_bytes: int = COMPACT_BYTES,
 ) -> None:
     """Start the actors of a journal, and have a storage and a controller, which were just started, go on with what is
     in it."""
-    journal = dispatcher.start(Journal, opened, compact_bytes=compact_bytes)
+    journal = dispatcher.start(Journal, opened)
     compactor = dispatcher.start(Compactor, opened.directory)
     journal.tell(Attach(storage, compactor))
     state = opened.state

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pykka
@@ -41,7 +40,6 @@ class Journal(SystemActor):
 
     Args:
         opened: the journal, of which nothing was written yet since it was opened.
-        compact_bytes: the least size at which it is compacted.
     """
 
     handlers: ClassVar = {
@@ -53,7 +51,7 @@ class Journal(SystemActor):
         CompactionFailed: "compaction_failed",
     }
 
-    def __init__(self, opened: OpenedJournal, *, compact_bytes: int = COMPACT_BYTES) -> None:
+    def __init__(self, opened: OpenedJournal) -> None:
         super().__init__()
         self._opened = opened
         self._directory = opened.directory
@@ -64,7 +62,6 @@ class Journal(SystemActor):
         self._storage: pykka.ActorRef[Any] | None = None
         self._compactor: pykka.ActorRef[Any] | None = None
         self._compacting = False
-        self._compact_bytes = compact_bytes
         self._compact_at = 0
         self._older = 0
         """Bytes of journals before the present one."""
@@ -75,7 +72,7 @@ class Journal(SystemActor):
         files = self._directory.files()
         sizes = self._directory.sizes(files)
         self._older = sizes.journals
-        self._compact_at = max(self._compact_bytes, sizes.checkpoint)
+        self._compact_at = max(COMPACT_BYTES, sizes.checkpoint)
         if len(files.journals) > COMPACT_FILES:
             self._compact_at = 0
         self._compact_when_due()
@@ -148,7 +145,7 @@ class Journal(SystemActor):
     def compacted(self, message: Compacted) -> None:
         self._compacting = False
         self._older = 0
-        self._compact_at = max(self._compact_bytes, message.bytes)
+        self._compact_at = max(COMPACT_BYTES, message.bytes)
         try:
             self._directory.remove(self._directory.files().obsolete)
         except OSError as error:
@@ -161,10 +158,5 @@ class Journal(SystemActor):
     def _give_up(self, reason: str) -> None:
         """Go on without, and try again once it is larger by half."""
         self._compacting = False
-        self._compact_at = max(self._compact_bytes, (self._older + self._opened.file.bytes) * 3 // 2)
+        self._compact_at = max(COMPACT_BYTES, (self._older + self._opened.file.bytes) * 3 // 2)
         self.log.warning("the journal cannot be compacted now", reason=reason)
-
-    @property
-    def path(self) -> Path:
-        """The directory."""
-        return self._directory.path

@@ -120,7 +120,6 @@ OF_INDEXES: Mapping[str, str] = {
 OF_SYSTEMS: Mapping[str, str] = {
     **dict.fromkeys(("sql", "execute"), "system.query(relation): there is no SQL, but a method for each clause"),
     **dict.fromkeys(("tables", "views", "indexes", "list", "catalog"), ".collections()"),
-    **dict.fromkeys(("table", "index"), "system['name'] to find one, .create_table(…) or .create_index(…) to make one"),
     **dict.fromkeys(("create_view", "define"), ".view(name, relation)"),
     **dict.fromkeys(("create_materialized_view", "materialize"), ".materialized_view(name, relation)"),
     **dict.fromkeys(("begin", "commit", "rollback"), "with system.transaction() as tx: …"),

@@ -15,7 +15,7 @@ from ...messages.frontiers import Frontier, Timestamp
 from ...messages.ids import GlobalId
 from ...messages.types import Field, Schema
 from ..dispatch.base import Dispatcher
-from ..errors import UnknownName, WrongArgument
+from ..errors import UnknownName, WrongArgument, WrongKind
 from ..log.writer import Sync
 from ..multiplexer.replica import MOST_WORKERS
 from ..recorder.recording import begin_recording
@@ -53,6 +53,7 @@ from . import handles
 from .arguments import check_name, check_no_repetition, check_time, checked_settings, read_policy, table_key
 from .connection import Connection
 from .distance import check_remote
+from .durability import journal_at
 from .explanation import show_explained
 from .index import Index
 from .ingest import Ingest
@@ -97,6 +98,10 @@ class ActorSystem:
         secret_file: str | os.PathLike[str] | None = None,
         record: str | os.PathLike[str] | None = None,
         record_sync: Sync = "normal",
+        path: str | os.PathLike[str] | None = None,
+        sync: Sync | None = None,
+        salvage: bool = False,
+        trust: bool = False,
         dispatcher: Dispatcher | None = None,
     ) -> None:
         """Start ``workers`` worker threads and what belongs to them.
@@ -113,6 +118,12 @@ class ActorSystem:
                 written into tables, which ``pillion replay`` plays again. When the process is killed, it lacks the
                 last twentieth of a second.
             record_sync: ``"full"``: what is in the log survives a loss of power, too.
+            path: a directory, made if it is not there, in which tables, views and indexes are kept: what returned is
+                there again when a system is started with the same path, also after the process was killed.
+            sync: with a path: ``"full"`` (as when it is left out), a write that returned survives a loss of power;
+                ``"normal"``: the end of the process, which takes less time.
+            salvage: open what is intact of a damaged directory; the damaged files are kept beside the new ones.
+            trust: run the Python functions of views and indexes that are kept in the directory.
             dispatcher: what executes the actors instead of threads, such as a ``SimulatedDispatcher`` in a test.
 
         Raises:
@@ -120,6 +131,7 @@ class ActorSystem:
                 replica.
             TransportError: the replica cannot be reached, or has another secret.
             LogExists, LogMissing: nothing can be recorded there.
+            JournalError: the directory is in use, damaged, or has functions that need ``trust``.
         """
         if not isinstance(workers, int) or isinstance(workers, bool) or not 1 <= workers <= MOST_WORKERS:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongArgument(
@@ -132,12 +144,22 @@ class ActorSystem:
         line = line_to(replica, workers, interactive=second, secret_file=secret_file)
         if line is not None and dispatcher is not None:
             raise WrongArgument("a replica in another process needs threads here: leave out dispatcher")
+        journal = journal_at(path, sync, salvage=salvage, trust=trust, recorded=record is not None)
         recording = None
         if record is not None:
-            recording = begin_recording(
-                record, record_sync, workers=workers, interactive=wanted, settings=dict(updates)
-            )
-        self._running = start(workers, dispatcher, updates, interactive=wanted, line=line, recording=recording)
+            try:
+                recording = begin_recording(
+                    record, record_sync, workers=workers, interactive=wanted, settings=dict(updates)
+                )
+            except BaseException:
+                if journal is not None:
+                    journal.close()
+                raise
+        self._running = start(
+            workers, dispatcher, updates, interactive=wanted, line=line, recording=recording, journal=journal
+        )
+        self.lost: tuple[str, ...] = () if journal is None else journal.lost
+        """With a path: what is not there of what was written, a sentence each."""
         self._connection = Connection(
             self._running.dispatcher, self._running.controller, self._running.metrics.lookups, recording
         )
@@ -349,6 +371,33 @@ class ActorSystem:
 
     def __getitem__(self, name: str) -> Handle:
         return self.get(name)
+
+    def __contains__(self, name: object) -> bool:
+        return any(info.name == name for info in self.collections())
+
+    def table(self, name: str) -> Table:
+        """The table of this name.
+
+        Raises:
+            UnknownName: nothing has this name.
+            WrongKind: what has it is no table.
+        """
+        found = self.get(name)
+        if not isinstance(found, Table):
+            raise WrongKind(found.id, name, self._info(name).kind, "a table")
+        return found
+
+    def index(self, name: str) -> Index:
+        """The index of this name.
+
+        Raises:
+            UnknownName: nothing has this name.
+            WrongKind: what has it is no index.
+        """
+        found = self.get(name)
+        if not isinstance(found, Index):
+            raise WrongKind(found.id, name, self._info(name).kind, "an index")
+        return found
 
     def _info(self, name: str) -> CollectionInfo:
         found = self.collections()

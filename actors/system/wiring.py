@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pykka
 
@@ -24,6 +24,9 @@ from ..transport.line import Line
 from ..transport.remote_replica import RemoteReplica
 from ..transport.retry import Backoff, Retries
 
+if TYPE_CHECKING:
+    from ..journal.opening import OpenedJournal
+
 BACKOFF = Backoff()
 """How a replica in another process is tried again."""
 
@@ -37,19 +40,22 @@ _CORE = "core"
 @dataclass(frozen=True, slots=True)
 class Running:
     """A system that runs: what executes it, whom to ask, what its actors measure, and the line to its replica when that
-    is in another process; the log that is recorded."""
+    is in another process; the log that is recorded; the journal that it keeps."""
 
     dispatcher: Dispatcher
     controller: pykka.ActorRef[Any]
     metrics: SystemMetrics
     line: Line | None = None
     recording: Recording | None = None
+    journal: OpenedJournal | None = None
 
     def stop(self) -> None:
         """Stop every actor, wait for the threads, and end the recording. May be called again."""
         self.dispatcher.stop()
         if self.line is not None:
             self.line.stop()
+        if self.journal is not None:
+            self.journal.close()
         if self.recording is not None:
             failure = self.dispatcher.failure
             self.recording.close("complete" if failure is None else f"the system failed: {failure}")
@@ -63,6 +69,7 @@ def start(
     interactive: bool = False,
     line: Line | None = None,
     recording: Recording | None = None,
+    journal: OpenedJournal | None = None,
 ) -> Running:
     """Start the storage, the controller and one replica with so many workers, or twice as many with an interactive
     runtime; on threads, unless told otherwise."""
@@ -76,6 +83,11 @@ def start(
             recording.start(dispatcher.start(Recorder, recording), dispatcher.services.clock)
         told = _tapped(storage, STORAGE, recording)
         controller = dispatcher.start(Controller, told, lane=_CORE)
+        if journal is not None:
+            # Here, because a system without one does without all of it.
+            from ..journal.attaching import attach_journal
+
+            attach_journal(dispatcher, journal, storage, controller)
         if settings:
             # Before there is a replica: some are read when one is provisioned.
             controller.tell(Configure(updates=settings, reply=dispatcher.reply()))
@@ -102,10 +114,12 @@ def start(
         dispatcher.stop()
         if line is not None:
             line.stop()
+        if journal is not None:
+            journal.close()
         if recording is not None:
             recording.close("the system did not start")
         raise
-    return Running(dispatcher, controller, metrics, line, recording)
+    return Running(dispatcher, controller, metrics, line, recording, journal)
 
 
 def _tapped(ref: pykka.ActorRef[Any], name: str, recording: Recording | None) -> pykka.ActorRef[Any]:
