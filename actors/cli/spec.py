@@ -23,6 +23,7 @@ EXAMPLES = """\
   pillion spec --workers 2 --timeout 10 peeks.spec
   pillion spec --interactive tests/spec/*.spec
   pillion spec --rewrite peeks.spec
+  pillion spec --record peeks.plog peeks.spec
   pillion spec --connect tcp://127.0.0.1:2101 --secret-file secret peeks.spec"""
 
 
@@ -38,6 +39,7 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument("--connect", metavar="ADDR", help="a clusterd to run on, which has workers of its own")
     parser.add_argument("--secret-file", type=Path, metavar="FILE", help="holds the secret (default: PILLION_SECRET)")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="record a message log of the script")
     parser.set_defaults(run=run)
 
 
@@ -45,6 +47,10 @@ def run(options: argparse.Namespace) -> int:
     """Run the scripts. The exit code of the worst one."""
     from ..scripts.runner import run_scripts
 
+    if options.record is not None and len(options.files) > 1:
+        raise UnusableInput(
+            f"--record takes one script, because each has a log of its own; {len(options.files)} were given"
+        )
     return run_scripts(
         options.files,
         workers=options.workers,
@@ -52,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
         timeout=options.timeout,
         interactive=options.interactive,
         target=None if options.connect is None else _target(options),
+        record=options.record,
     )
 
 

@@ -12,6 +12,7 @@ from typing import TextIO
 import pykka
 
 from ...messages.errors import PillionError
+from ..log.errors import LogError
 from ..transport.line import Target
 from .errors import ScriptSyntaxError
 from .language import Step, read_steps
@@ -49,16 +50,18 @@ def run_script(
     target: Target | None = None,
     *,
     interactive: bool = False,
+    record: Path | None = None,
 ) -> list[tuple[str, ...]]:
     """What each stanza of a script prints, run on a fresh replica: in this process, with a second runtime or without,
-    or where ``target`` is.
+    or where ``target`` is; recorded in a new message log, if ``record`` names one.
 
     Raises:
         ScriptSyntaxError: the script cannot be read; nothing was run.
+        LogExists, LogMissing: nothing can be recorded there.
         TransportError: the replica cannot be reached.
     """
     steps = read_steps(script)
-    with Session(workers, timeout, target, interactive=interactive) as session:
+    with Session(workers, timeout, target, interactive=interactive, record=record) as session:
         return [run_step(session, step) for step in steps]
 
 
@@ -76,6 +79,7 @@ def run_scripts(
     timeout: float = DEFAULT_TIMEOUT,
     interactive: bool = False,
     target: Target | None = None,
+    record: Path | None = None,
     out: TextIO | None = None,
 ) -> int:
     """Run scripts, and print a summary and every difference.
@@ -86,6 +90,7 @@ def run_scripts(
         timeout: seconds that a directive may wait, unless it says otherwise.
         interactive: with a second runtime, which answers reads.
         target: a replica in another process, which has workers of its own; each script finds it empty.
+        record: the message log of a single script.
         out: where to print; the standard output when None.
 
     Returns:
@@ -93,11 +98,12 @@ def run_scripts(
 
     Raises:
         TransportError: the replica cannot be reached.
+        LogExists, LogMissing: nothing can be recorded there.
     """
     printed = out or sys.stdout
     worst, count = PASSED, 0
     for path in map(Path, paths):
-        worst = max(worst, _run_file(path, workers, rewrite, timeout, target, interactive, printed))
+        worst = max(worst, _run_file(path, workers, rewrite, timeout, target, interactive, record, printed))
         count += 1
     if worst == PASSED:
         done = "rewritten" if rewrite else "passed"
@@ -114,14 +120,23 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _run_file(
-    path: Path, workers: int, rewrite: bool, timeout: float, target: Target | None, interactive: bool, out: TextIO
+    path: Path,
+    workers: int,
+    rewrite: bool,
+    timeout: float,
+    target: Target | None,
+    interactive: bool,
+    record: Path | None,
+    out: TextIO,
 ) -> int:
     try:
         script = parse_script(path.read_text(encoding="utf-8"))
-        outputs = run_script(script, workers, timeout, target, interactive=interactive)
+        outputs = run_script(script, workers, timeout, target, interactive=interactive, record=record)
     except ScriptSyntaxError as error:
         print(f"{path}:{error.line}: {error.problem}", file=out)
         return UNREADABLE
+    except LogError:
+        raise
     except OSError as error:
         print(f"{path} cannot be read: {error.strerror}", file=out)
         return UNREADABLE

@@ -4,6 +4,7 @@ becomes output."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
@@ -14,6 +15,9 @@ from ...messages.ids import GlobalId
 from ..dispatch.oneshot import OneShot
 from ..dispatch.threaded import ThreadedDispatcher
 from ..multiplexer.replica import Replica
+from ..recorder.recorder import Recorder
+from ..recorder.recording import begin_recording
+from ..recorder.tap import CONTROLLER, REPLICA, STORAGE, Tap
 from ..settings import INTROSPECTION_PATIENCE
 from ..storage.messages import CreateShard
 from ..storage.storage import Storage
@@ -36,20 +40,41 @@ class Session:
     """
 
     def __init__(
-        self, workers: int, timeout: float, target: Target | None = None, *, interactive: bool = False
+        self,
+        workers: int,
+        timeout: float,
+        target: Target | None = None,
+        *,
+        interactive: bool = False,
+        record: Path | None = None,
     ) -> None:
         """
         Args:
             target: a replica in another process, which has runtimes of its own, instead of a fresh one here.
             interactive: the fresh one has a second runtime.
+            record: the file of a message log that is to be written.
+
+        Raises:
+            LogExists, LogMissing: nothing can be recorded there.
         """
         self.timeout = timeout
+        self._recording = (
+            None
+            if record is None
+            else begin_recording(record, "normal", workers=workers, interactive=interactive, settings={})
+        )
         self.catalog = Catalog()
         self._dispatcher = ThreadedDispatcher()
         self.storage: pykka.ActorRef[Any] = self._dispatcher.start(Storage)
         self._line = None if target is None else Line(target)
         try:
             self._replica, self._endpoint = self._start(workers, self._line, interactive)
+            if self._recording is not None:
+                self._recording.start(
+                    self._dispatcher.start(Recorder, self._recording), self._dispatcher.services.clock
+                )
+                self.storage = Tap(self.storage, CONTROLLER, STORAGE, self._recording)
+                self._endpoint = Tap(self._endpoint, CONTROLLER, REPLICA, self._recording)
             self.client = Client(self._dispatcher, self._endpoint, timeout)
             self.client.connect()
             there = None if self._line is None else self._line.replica
@@ -81,6 +106,8 @@ class Session:
         self._dispatcher.stop()
         if self._line is not None:
             self._line.stop()
+        if self._recording is not None:
+            self._recording.close("complete" if self.failure is None else f"the replica failed: {self.failure}")
 
     def ask_storage(self, make: Callable[[OneShot[Any]], object]) -> Any:
         """Send the storage a request made with a fresh reply; its answer.

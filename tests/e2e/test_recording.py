@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from pillion.actors import ActorSystem, count
+from pillion.actors.cli.main import main
 from pillion.actors.dispatch.simulated import SimulatedDispatcher
 from pillion.actors.log.errors import LogError, LogExists, RecordingFailed
 from pillion.actors.log.file import LogFile
@@ -84,6 +85,17 @@ def test_why_a_peek_waited_is_one_query(tmp_path: Path) -> None:
             "SELECT min(time) FROM frontiers WHERE id = ? AND upper > ?", (target, timestamp)
         ).fetchall()
         assert sealed <= answered, "a peek is answered once its time is sealed"
+
+
+def test_a_script_recorded_and_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = Path(__file__).parents[1] / "spec" / "peeks.spec"
+    log = tmp_path / "peeks.plog"
+    assert main(["spec", str(script), "--record", str(log)]) == 0
+    assert main(["replay", str(log), "--workers", "2", "--interactive"]) == 0
+    assert main(["spec", str(script), "--record", str(log)]) == 2
+    assert "there is such a file already" in capsys.readouterr().err
+    assert main(["spec", str(script), str(script), "--record", str(tmp_path / "two.plog")]) == 2
+    assert "--record takes one script" in capsys.readouterr().err
 
 
 def test_a_simulation_records_virtual_time(tmp_path: Path) -> None:
