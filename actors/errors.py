@@ -140,7 +140,7 @@ class DuplicateName(PillionError):
 
     def __init__(self, name: str, id: GlobalId) -> None:
         super().__init__(
-            f"the name {name!r} is taken by {id}: to use that, write system[{name!r}]; to make another, drop that first "
+            f"the name {name!r} is taken by {id}: to use that, write system[{name!r}]; to make another, drop it first "
             "or choose another name"
         )
         self.name = name
