@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pillion.actors.simulation.oracle.scalars import RowError
+from pillion.actors.simulation.oracle.scalars import evaluate as evaluate_row
 from pillion.messages.scalars import Call, Cast, ColumnRef, If, Literal, LiteralError, Scalar
 from pillion.messages.types import ColumnType, SqlType
 
-from ...oracle.scalars import RowError
-from ...oracle.scalars import evaluate as evaluate_row
 from .evaluation import Failed, column, evaluate, literal
 
 TRUE, FALSE, NULL = (Literal(raw, SqlType.BOOLEAN) for raw in (True, False, None))

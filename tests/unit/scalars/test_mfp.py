@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pillion.actors.simulation.oracle.scalars import RowError, evaluate
 from pillion.dataflow.arrangements.updates import Updates, error_messages
 from pillion.dataflow.columns.column import column_from_arrow
 from pillion.dataflow.scalars.mfp import MfpProgram
@@ -17,7 +18,6 @@ from pillion.messages.plans import MapFilterProject
 from pillion.messages.scalars import Call, ColumnRef, If, LiteralError, Scalar
 from pillion.messages.types import ColumnType, SqlType
 
-from ...oracle.scalars import RowError, evaluate
 from .evaluation import column, literal
 
 BIGINT, TEXT, BOOLEAN = (ColumnType(type) for type in (SqlType.BIGINT, SqlType.TEXT, SqlType.BOOLEAN))
