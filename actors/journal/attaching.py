@@ -11,7 +11,6 @@ from ..dispatch.base import Dispatcher
 from ..storage.messages import ResumeTables
 from .compactor import Compactor
 from .journal import Journal
-from .messages import Attach
 from .opening import OpenedJournal
 
 
@@ -23,9 +22,8 @@ def attach_journal(
 ) -> None:
     """Start the actors of a journal, and have a storage and a controller, which were just started, go on with what is
     in it."""
-    journal = dispatcher.start(Journal, opened)
     compactor = dispatcher.start(Compactor, opened.directory)
-    journal.tell(Attach(storage, compactor))
+    journal = dispatcher.start(Journal, opened, compactor)
     state = opened.state
     storage.tell(ResumeTables(journal, controller, state.latest, state.contents()))
     definitions = tuple(state.catalog.defined.values())

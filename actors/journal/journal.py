@@ -12,7 +12,6 @@ from ..dispatch.base import SystemActor
 from ..log.errors import LogError
 from .errors import WritesRefused
 from .messages import (
-    Attach,
     Compact,
     Compacted,
     CompactionFailed,
@@ -22,6 +21,7 @@ from .messages import (
     Flush,
     JournalFailed,
     Log,
+    Restored,
     Snapshot,
     TakeSnapshot,
 )
@@ -40,10 +40,11 @@ class Journal(SystemActor):
 
     Args:
         opened: the journal, of which nothing was written yet since it was opened.
+        compactor: writes its checkpoints.
     """
 
     handlers: ClassVar = {
-        Attach: "attach",
+        Restored: "restored",
         Log: "log_entry",
         Flush: "flush",
         Snapshot: "compact",
@@ -51,7 +52,7 @@ class Journal(SystemActor):
         CompactionFailed: "compaction_failed",
     }
 
-    def __init__(self, opened: OpenedJournal) -> None:
+    def __init__(self, opened: OpenedJournal, compactor: pykka.ActorRef[Any]) -> None:
         super().__init__()
         self._opened = opened
         self._directory = opened.directory
@@ -60,21 +61,16 @@ class Journal(SystemActor):
         self._group: list[Log] = []
         self._failure: PillionError | None = None
         self._storage: pykka.ActorRef[Any] | None = None
-        self._compactor: pykka.ActorRef[Any] | None = None
+        self._compactor = compactor
         self._compacting = False
-        self._compact_at = 0
-        self._older = 0
-        """Bytes of journals before the present one."""
-
-    def attach(self, message: Attach) -> None:
-        self._storage = message.storage
-        self._compactor = message.compactor
         files = self._directory.files()
         sizes = self._directory.sizes(files)
         self._older = sizes.journals
-        self._compact_at = max(COMPACT_BYTES, sizes.checkpoint)
-        if len(files.journals) > COMPACT_FILES:
-            self._compact_at = 0
+        """Bytes of journals before the present one."""
+        self._compact_at = 0 if len(files.journals) > COMPACT_FILES else max(COMPACT_BYTES, sizes.checkpoint)
+
+    def restored(self, message: Restored) -> None:
+        self._storage = message.storage
         self._compact_when_due()
 
     # --- Writing -------------------------------------------------------------------------------------------------
@@ -112,8 +108,9 @@ class Journal(SystemActor):
     # --- Compaction ----------------------------------------------------------------------------------------------
 
     def _compact_when_due(self) -> None:
-        if not self._compacting and self._older + self._opened.file.bytes > self._compact_at:
-            assert self._storage is not None, "it is attached before anything else"
+        if self._storage is None or self._compacting:
+            return
+        if self._older + self._opened.file.bytes > self._compact_at:
             self._compacting = True
             self._storage.tell(TakeSnapshot(self.actor_ref))
 
@@ -129,7 +126,6 @@ class Journal(SystemActor):
             return
         file.close()
         self._older += file.bytes
-        assert self._compactor is not None, "it is attached before anything else"
         self._compactor.tell(
             Compact(
                 self._opened.file.number,

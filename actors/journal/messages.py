@@ -77,11 +77,10 @@ class Snapshot(Message, frozen=True, eq=False):
     tables: dict[GlobalId, TableContents]
 
 
-class Attach(Message, frozen=True, eq=False):
-    """Before anything else: the storage, which tells what there is when the journal asks, and who writes that down."""
+class Restored(Message, frozen=True, eq=False):
+    """From the storage, once: its tables hold what they held before, so that it can be asked for a snapshot."""
 
     storage: pykka.ActorRef[Any]
-    compactor: pykka.ActorRef[Any]
 
 
 class Compacted(Message, frozen=True, eq=False):

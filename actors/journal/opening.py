@@ -91,10 +91,11 @@ def _open(directory: Directory, lock: DirectoryLock, sync: Sync, *, salvage: boo
         state, number = found.state, _next_number(files, found)
         if found.unused is not None:
             directory.remove([directory.journal(found.unused)])
+    for each in lost:
+        log.warning("the journal is damaged, and what is intact is opened", lost=each)
     if found.unfinished:
         lost.append(f"{found.unfinished} bytes of writes that were not finished, and that nobody was told of")
-    for each in lost:
-        log.warning("not everything is there that was written", lost=each)
+        log.info("the last process that had it was ended while it wrote", lost=lost[-1])
     return OpenedJournal(directory, sync, state, JournalFile(directory, number, found.last, sync), lock, tuple(lost))
 
 

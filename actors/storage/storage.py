@@ -14,7 +14,7 @@ from ...messages.ids import GlobalId
 from ...messages.types import Schema
 from ..dispatch.base import SystemActor
 from ..errors import UnknownCollection
-from ..journal.messages import Durable, JournalFailed, Snapshot, TableContents, TablesPublished, TakeSnapshot
+from ..journal.messages import Durable, JournalFailed, Restored, Snapshot, TableContents, TablesPublished, TakeSnapshot
 from ..requests import Change, Committed, Delete, DeleteKeys, DeleteWhere, Insert, UpdateWhere, Upsert
 from .messages import (
     Appended,
@@ -96,6 +96,7 @@ class Storage(SystemActor):
         self._maintaining = False
         self._pending: Pending | None = None
         """What the journal has, when there is one."""
+        self._journal: pykka.ActorRef[Any] | None = None
         self._controller: pykka.ActorRef[Any] | None = None
         self._restored: dict[GlobalId, Updates] = {}
         """What tables held before the system was started, until they are created again."""
@@ -115,9 +116,7 @@ class Storage(SystemActor):
             timeline=self._timeline,
         )
         self._tables[message.shard] = shard
-        restored = self._restored.pop(message.shard, None)
-        if restored is not None:
-            shard.amend(restored.advance(message.since), 0)
+        self._restore(shard)
         self._created(shard)
         if message.reply is not None:
             message.reply.resolve(message.shard)
@@ -203,6 +202,19 @@ class Storage(SystemActor):
         self._pending = Pending(message.journal, self.actor_ref)
         self._controller = message.controller
         self._restored = dict(message.contents)
+        self._journal = message.journal
+        if not self._restored:
+            self._journal.tell(Restored(self.actor_ref))
+
+    def _restore(self, shard: Shard) -> None:
+        """Give a table what it held before the system was started, if anything."""
+        restored = self._restored.pop(shard.id, None)
+        if restored is None:
+            return
+        shard.amend(restored.advance(shard.since), 0)
+        if not self._restored:
+            assert self._journal is not None, "what was restored comes from a journal"
+            self._journal.tell(Restored(self.actor_ref))
 
     def durable(self, message: Durable) -> None:
         assert self._pending is not None, "a journal speaks to those who use it"

@@ -1,0 +1,1 @@
+"""What a killed process leaves behind: ``python -m tests.crash --rounds 300``."""
