@@ -86,7 +86,7 @@ def apply(name: str, arguments: list[Any], width: int | None) -> Any:
         case "%", [x, y]:
             if y == 0:
                 raise RowError("division by zero")
-            return ranged(int(math.copysign(abs(x) % abs(y), x)), width) if width else math.fmod(x, y)
+            return ranged(abs(x) % abs(y) * (-1 if x < 0 else 1), width) if width else math.fmod(x, y)
         case "=", [x, y]:
             return sort_key(x) == sort_key(y)
         case "!=", [x, y]:
