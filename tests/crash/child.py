@@ -12,7 +12,6 @@ import msgspec
 
 from pillion.actors import ActorSystem, count
 from pillion.actors.journal import journal as journal_module
-
 from tests.crash.model import SLOTS, WINDOW, text
 
 COMPACT_BYTES = 96 << 10

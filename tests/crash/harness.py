@@ -31,6 +31,8 @@ class Harness:
         self._sync = sync
         self._acknowledged = dict.fromkeys(range(writers), 0)
         self._begun = dict.fromkeys(range(writers), 0)
+        self._latest = 0
+        """The latest timestamp that a write was given; and what it was when the present process began."""
         self._timestamp = 0
         self._names: dict[str, str] = {}
         self._maybe: set[str] = set()
@@ -86,7 +88,7 @@ class Harness:
             self.seen["killed while opening"] += 1
 
     def _hear(self, message: dict[str, Any]) -> None:
-        ((kind, value), *more) = message.items()
+        kind, value = next(iter(message.items()))
         match kind:
             case "there":
                 self.seen["unfinished writes found"] += any("not finished" in each for each in message["lost"])
@@ -98,7 +100,7 @@ class Harness:
                 writer, n, timestamp = value
                 self._acknowledged[writer] = n
                 self.seen["writes"] += 1
-                self._stamp = max(getattr(self, "_stamp", 0), timestamp)
+                self._latest = max(self._latest, timestamp)
                 if timestamp <= self._timestamp:
                     raise Mismatch(f"timestamp {timestamp} comes after {self._timestamp}")
             case "creating" | "dropping":
@@ -119,7 +121,7 @@ class Harness:
                 raise AssertionError(kind)
 
     def _check(self, there: dict[str, Any]) -> None:
-        self._timestamp = getattr(self, "_stamp", 0)
+        self._timestamp = self._latest
         tables = {name: [tuple(row) for row in rows] for name, rows in there["tables"].items()}
         for writer in range(self._writers):
             found = done(writer, tables, self._acknowledged[writer], self._begun[writer])

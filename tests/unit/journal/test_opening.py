@@ -120,7 +120,7 @@ def test_a_checkpoint_takes_the_place_of_what_came_before(journals: Journals) ->
     again = journals.open(left)
     assert journals.ids(again) == [*range(100), 200, 300, 400, 500, 600, 700]
     names = {each.name for each in left.iterdir() if "-shm" not in each.name and "-wal" not in each.name}
-    assert names == {*("checkpoint-000002.plog lock".split()), *(f"journal-00000{n}.plog" for n in (2, 3, 4))}
+    assert names == {"checkpoint-000002.plog", "lock", *(f"journal-00000{n}.plog" for n in (2, 3, 4))}
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_rows_of_a_damaged_checkpoint_are_left_out_and_later_writes_kept(journal
     data = path.read_bytes()
     at = data.index(b"0" * 100)  # In the rows of the first table.
     path.write_bytes(data[:at] + b"1" + data[at + 1 :])
-    with pytest.raises(JournalDamaged, match="checkpoint-000002.plog: row 3"):
+    with pytest.raises(JournalDamaged, match=r"checkpoint-000002\.plog: row 3"):
         journals.open()
     again = journals.open(salvage=True)
     assert journals.ids(again) == [7], "the deletion of a row that is lost deletes nothing"
