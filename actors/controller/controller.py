@@ -40,7 +40,7 @@ from ..requests import (
     Unsubscribe,
     WaitUntilReadable,
 )
-from ..storage.messages import CommitTables
+from ..storage.messages import CommitTables, ResumeTables
 from ..storage.pending import answer
 from .catalog_changes import CatalogChanges, Prepared
 from .configuration import Configuration
@@ -301,6 +301,8 @@ class Controller(SystemActor):
 
     def resume(self, message: ResumeCollections) -> None:
         self._state.resume(message.latest, message.next_id)
+        # Before the tables are created: they have what they held from the beginning.
+        self._state.storage.tell(ResumeTables(message.journal, self.actor_ref, message.latest, message.contents))
         self._definitions.restore(message.definitions)
         self._changes.use_journal(message.journal, self.actor_ref)
 

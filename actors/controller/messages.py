@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 import pykka
 
+from ...dataflow.arrangements.updates import Updates
 from ...messages.commands import Setting
 from ...messages.frontiers import Timestamp
-from ...messages.ids import Nonce
+from ...messages.ids import GlobalId, Nonce
 from ...messages.responses import Response
 from ..journal.messages import Defined
 
@@ -72,9 +73,11 @@ class CompactNow(Message, frozen=True, eq=False):
 
 class ResumeCollections(Message, frozen=True, eq=False):
     """Before anything else: go on after ``latest`` with the collections that an earlier system had, users after what
-    they use, and log what is created and dropped. ``next_id``: the number of the first id that was never given."""
+    they use, and log what is created and dropped. ``next_id``: the number of the first id that was never given.
+    ``contents``: what tables hold, for the storage."""
 
     journal: pykka.ActorRef[Any]
     latest: Timestamp
     next_id: int
     definitions: tuple[Defined, ...]
+    contents: dict[GlobalId, Updates]

@@ -8,7 +8,6 @@ import pykka
 
 from ..controller.messages import ResumeCollections
 from ..dispatch.base import Dispatcher
-from ..storage.messages import ResumeTables
 from .compactor import Compactor
 from .journal import Journal
 from .opening import OpenedJournal
@@ -17,16 +16,14 @@ from .opening import OpenedJournal
 def attach_journal(
     dispatcher: Dispatcher,
     opened: OpenedJournal,
-    storage: pykka.ActorRef[Any],
     controller: pykka.ActorRef[Any],
 ) -> None:
-    """Start the actors of a journal, and have a storage and a controller, which were just started, go on with what is
+    """Start the actors of a journal, and have a controller and its storage, which were just started, go on with what is
     in it."""
     compactor = dispatcher.start(Compactor, opened.directory)
     journal = dispatcher.start(Journal, opened, compactor)
     state = opened.state
-    storage.tell(ResumeTables(journal, controller, state.latest, state.contents()))
     definitions = tuple(state.catalog.defined.values())
-    controller.tell(ResumeCollections(journal, state.latest, state.catalog.next_id, definitions))
+    controller.tell(ResumeCollections(journal, state.latest, state.catalog.next_id, definitions, state.contents()))
     # The storage has it now, and compacts it.
     state.parts.clear()

@@ -33,7 +33,7 @@ class TablesWritten(Message, frozen=True, eq=False):
     changed: dict[GlobalId, Updates]
 
 
-class Defined(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+class Defined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A collection that an application created. ``lag``: of its read policy. ``since``: of a table, the earliest time
     at which it is readable."""
 
@@ -42,7 +42,7 @@ class Defined(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True)
     since: Timestamp = 0
 
 
-class Dropped(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Collections that an application dropped, with those that used them."""
 
     ids: tuple[GlobalId, ...]

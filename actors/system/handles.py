@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...messages.scalars import ColumnRef, Scalar
+from ...messages.types import Schema
 from ..relations.binding import check_scalar
 from ..requests import CollectionInfo, CollectionKind
 from .index import Index
@@ -37,9 +39,14 @@ def handle(
 def _index(connection: Connection, info: CollectionInfo, all: tuple[CollectionInfo, ...]) -> Index:
     assert info.on is not None, "an index is on a collection"
     schema = next(other.schema for other in all if other.id == info.on)
+    key = tuple((scalar, check_scalar(scalar, schema.types).type, _shown(scalar, schema)) for scalar in info.key)
+    return Index(connection, info.id, info.name, info.on, schema, key)
+
+
+def _shown(scalar: Scalar, schema: Schema) -> str:
+    """A part of a key: as it was written, when it is a column."""
+    if isinstance(scalar, ColumnRef):
+        return schema.names[scalar.index]
     from ...dataflow.plans.print_scalar import print_scalar
 
-    key = tuple(
-        (scalar, check_scalar(scalar, schema.types).type, print_scalar(scalar, schema.names)) for scalar in info.key
-    )
-    return Index(connection, info.id, info.name, info.on, schema, key)
+    return print_scalar(scalar, schema.names)

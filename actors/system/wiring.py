@@ -87,7 +87,7 @@ def start(
             # Here, because a system without one does without all of it.
             from ..journal.attaching import attach_journal
 
-            attach_journal(dispatcher, journal, storage, controller)
+            attach_journal(dispatcher, journal, controller)
         if settings:
             # Before there is a replica: some are read when one is provisioned.
             controller.tell(Configure(updates=settings, reply=dispatcher.reply()))
