@@ -93,6 +93,11 @@ TITLES = {
         "The price of the second runtime",
         "Hydration of the same views, and the memory of the process, when nobody reads.",
     ),
+    "durability": (
+        "Durable writes",
+        "Single rows, each in a transaction of its own that is durable when the write returns, beside SQLite in WAL "
+        "mode with the same synchronization. SQLite keeps the table; Pillion keeps an index on it up to date as well.",
+    ),
     "view-freshness": (
         "Freshness beside one-shot queries",
         "Ticks of one order with a read of the region, while another thread runs joins of the million orders that no "

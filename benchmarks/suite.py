@@ -119,6 +119,26 @@ def view_freshness() -> Benchmark:
     return _both_modes("view_freshness", {"ticks": 1500})
 
 
+def durability() -> Benchmark:
+    """Single rows that are durable when the write returns, from one thread and from eight."""
+    systems = (("Pillion", "durable_pillion"), ("SQLite", "durable_sqlite"))
+    arms = [
+        Arm(f"{name}, sync={sync}", module, {"sync": sync, "threads": threads, "each": 2400 // threads})
+        for threads in (1, 8)
+        for sync in ("full", "normal")
+        for name, module in systems
+    ]
+    for threads in (1, 8):
+        options = {"sync": None, "threads": threads, "each": 2400 // threads}
+        arms.append(Arm("Pillion, nothing kept", "durable_pillion", options))
+    units = {f"writes, {threads} threads": "1/s" for threads in (1, 8)}
+    return Benchmark("durability", "durability", tuple(_named(arm) for arm in arms), units=units)
+
+
+def _named(arm: Arm) -> Arm:
+    return _with(arm, {}, f"{arm.name}, {arm.options['threads']} threads")
+
+
 BENCHMARKS: Mapping[str, Callable[[], Benchmark]] = {
     "hydration": hydration,
     "freshness": freshness,
@@ -131,6 +151,7 @@ BENCHMARKS: Mapping[str, Callable[[], Benchmark]] = {
     "expensive-peeks": expensive_peeks,
     "publication": publication,
     "view-freshness": view_freshness,
+    "durability": durability,
 }
 
 

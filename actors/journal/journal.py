@@ -69,6 +69,11 @@ class Journal(SystemActor):
         """Bytes of journals before the present one."""
         self._compact_at = 0 if len(files.journals) > COMPACT_FILES else max(COMPACT_BYTES, sizes.checkpoint)
 
+    def takes_little(self, message: Any) -> bool:
+        # Two switches between threads cost as much as a synchronization of a fast disk. Of a slow one, which takes
+        # longer than a thread that waits may, the dispatcher leaves the messages to the journal's own thread.
+        return message.__class__ is Log or message.__class__ is Flush
+
     def restored(self, message: Restored) -> None:
         self._storage = message.storage
         self._compact_when_due()

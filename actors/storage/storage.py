@@ -102,7 +102,8 @@ class Storage(SystemActor):
         """What tables held before the system was started, until they are created again."""
 
     def takes_little(self, message: Any) -> bool:
-        return message.__class__ is CommitTables and all(map(_is_small, message.changes))
+        kind = message.__class__
+        return kind is Durable or (kind is CommitTables and all(map(_is_small, message.changes)))
 
     # --- Shards --------------------------------------------------------------------------------------------------
 
