@@ -22,6 +22,7 @@ from .errors import (
     UnknownName,
     WrongArgument,
 )
+from .journal.errors import JournalDamaged, JournalError, JournalInUse, UntrustedFunctions, WritesRefused
 from .relations import (
     Expression,
     ExpressionTypeError,
@@ -81,6 +82,9 @@ __all__ = [
     "GroupBy",
     "Index",
     "Isolation",
+    "JournalDamaged",
+    "JournalError",
+    "JournalInUse",
     "MaterializedView",
     "Moment",
     "NoSuchRow",
@@ -103,7 +107,9 @@ __all__ = [
     "UnknownCollection",
     "UnknownColumnError",
     "UnknownName",
+    "UntrustedFunctions",
     "View",
+    "WritesRefused",
     "Written",
     "WrongArgument",
     "WrongRowCount",

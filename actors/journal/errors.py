@@ -20,7 +20,7 @@ class NotADirectory(JournalError):
     """The path cannot be a directory of ours: it is a file, say, or cannot be written to."""
 
 
-class InUse(JournalError):
+class JournalInUse(JournalError):
     """Another system has the directory open. ``process`` is the number of its process, if it is known."""
 
     def __init__(self, path: Path, process: int | None) -> None:

@@ -6,7 +6,7 @@ import os
 import weakref
 from pathlib import Path
 
-from .errors import InUse, NotADirectory
+from .errors import JournalInUse, NotADirectory
 
 try:
     import fcntl
@@ -21,7 +21,7 @@ class DirectoryLock:
     """Held from its making until :meth:`release`, or the end of the process, however it ends.
 
     Raises:
-        InUse: another system holds it, in this process or another one.
+        JournalInUse: another system holds it, in this process or another one.
         NotADirectory: the file cannot be made.
     """
 
@@ -38,7 +38,7 @@ class DirectoryLock:
         except OSError:
             holder = os.pread(self._file, 32, 0).strip()
             os.close(self._file)
-            raise InUse(directory, int(holder) if holder.isdigit() else None) from None
+            raise JournalInUse(directory, int(holder) if holder.isdigit() else None) from None
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
         _LOCKS.add(self)

@@ -54,7 +54,7 @@ def open_journal(path: Path, *, sync: Sync, salvage: bool = False, trust: bool =
         trust: load the Python functions that definitions in it use.
 
     Raises:
-        InUse: another system has it.
+        JournalInUse: another system has it.
         JournalDamaged: something is missing that was acknowledged.
         UntrustedFunctions: there are functions, and ``trust`` is false.
         NotADirectory, JournalError: it cannot be read or written.

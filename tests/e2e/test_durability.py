@@ -18,7 +18,7 @@ from pillion.actors import ActorSystem, avg, col, count, udf
 from pillion.actors.dispatch.simulated import SimulatedDispatcher
 from pillion.actors.errors import DuplicateName, UnknownName, WrongArgument, WrongKind
 from pillion.actors.journal import journal as journal_module
-from pillion.actors.journal.errors import InUse, JournalDamaged, UntrustedFunctions, WritesRefused
+from pillion.actors.journal.errors import JournalDamaged, JournalInUse, UntrustedFunctions, WritesRefused
 from pillion.messages.errors import NotReadableError
 
 REPOSITORY = Path(__file__).parents[2]
@@ -274,14 +274,14 @@ def test_a_disk_that_fails_takes_nothing_back(path: Path, monkeypatch: pytest.Mo
 
 def test_a_directory_in_use_is_refused(path: Path, tmp_path: Path) -> None:
     with ActorSystem(path=path):
-        with pytest.raises(InUse, match=f"process {os.getpid()} has it open"):
+        with pytest.raises(JournalInUse, match=f"process {os.getpid()} has it open"):
             ActorSystem(path=path)
         program = "import sys; from pillion.actors import ActorSystem; ActorSystem(path=sys.argv[1])"
         run = subprocess.run(
             [sys.executable, "-c", program, str(path)], capture_output=True, text=True, cwd=REPOSITORY, check=False
         )
         assert run.returncode == 1
-        assert f"InUse: {path}: process {os.getpid()} has it open; stop the system there first" in run.stderr
+        assert f"JournalInUse: {path}: process {os.getpid()} has it open; stop the system there first" in run.stderr
     with ActorSystem(path=path):
         pass
 

@@ -12,7 +12,7 @@ import pytest
 
 from pillion.actors.journal.checkpoint import checkpoint_records
 from pillion.actors.journal.directory import Directory
-from pillion.actors.journal.errors import InUse, JournalDamaged, NotADirectory
+from pillion.actors.journal.errors import JournalDamaged, JournalInUse, NotADirectory
 from pillion.actors.journal.messages import Dropped, TableContents, TablesWritten
 from pillion.actors.journal.opening import OpenedJournal
 from pillion.actors.journal.writing import JournalFile, write_checkpoint
@@ -212,7 +212,7 @@ def test_a_file_that_was_just_being_made_is_made_again(journals: Journals, conte
 
 def test_a_directory_is_of_one_system_at_a_time(journals: Journals) -> None:
     opened = journals.open()
-    with pytest.raises(InUse, match=f"process {os.getpid()} has it open"):
+    with pytest.raises(JournalInUse, match=f"process {os.getpid()} has it open"):
         journals.open()
     opened.close()
     journals.open()
@@ -229,7 +229,7 @@ def test_a_process_that_is_killed_gives_the_directory_up(tmp_path: Path, journal
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "locked\n"
-        with pytest.raises(InUse, match=f"process {process.pid} has it open") as refused:
+        with pytest.raises(JournalInUse, match=f"process {process.pid} has it open") as refused:
             journals.open()
         assert refused.value.process == process.pid
         process.kill()
