@@ -80,3 +80,7 @@ class RecordingFailed(LogError):
         )
         self.last = last
         self.reason = reason
+
+    def again(self) -> RecordingFailed:
+        """The same, to be raised once more: an error collects the traceback of every raise."""
+        return RecordingFailed(self.path, self.reason, self.last)

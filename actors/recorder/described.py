@@ -6,7 +6,7 @@ from typing import Any
 
 from ...messages.commands import CreateDataflow, Hello, Peek
 from ...messages.responses import Frontiers, PeekError, PeekResponse
-from ..controller.messages import Connect, FromReplica
+from ..controller.messages import FromReplica
 from ..storage.messages import CommitTables
 
 
@@ -26,8 +26,6 @@ def ids_of(message: Any) -> list[str]:
             found = [message.uuid, str(message.target.id)]
         case CommitTables():
             found = [str(change.table) for change in message.changes]
-        case Connect():
-            found = []
         case _:
             found = [_id_of(message)]
     return [id for id in dict.fromkeys(found) if id]

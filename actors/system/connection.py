@@ -65,7 +65,9 @@ class Connection:
         reply = self._dispatcher.reply()
         request = make(reply)
         if self._recording is not None and self._recording.failure is not None and isinstance(request, _CHANGES):
-            raise self._recording.failure
+            refusal = self._recording.failure.again()
+            reply.refuse(refusal)  # Nobody will answer it.
+            raise refusal
         try:
             hurried = isinstance(request, Read) and request.timeout is not None
             return self._dispatcher.wait_for(lambda: self._controller.tell(request), reply, hurried=hurried)

@@ -146,6 +146,7 @@ class Clerk(SystemActor):
     def linger(self, message: Linger) -> int:
         looks = message.clock.looks
         before = looks["pillion-timed"]
+        # ``sleep(0)`` waits for no time: it offers the interpreter to the lane's own thread.
         while looks["pillion-timed"] == before:
             time.sleep(0)
         yields = 0

@@ -220,12 +220,15 @@ def test_a_directory_is_of_one_system_at_a_time(journals: Journals) -> None:
 
 def test_a_process_that_is_killed_gives_the_directory_up(tmp_path: Path, journals: Journals) -> None:
     program = (
-        "import sys, time; from pathlib import Path; from pillion.actors.journal.lock import DirectoryLock\n"
-        "lock = DirectoryLock(Path(sys.argv[1])); print('locked', flush=True); time.sleep(60)"
+        "import sys; from pathlib import Path; from pillion.actors.journal.lock import DirectoryLock\n"
+        "lock = DirectoryLock(Path(sys.argv[1])); print('locked', flush=True); sys.stdin.read()"
     )
     (tmp_path / "journal").mkdir()
     with subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path / "journal")], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", program, str(tmp_path / "journal")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "locked\n"
