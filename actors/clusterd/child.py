@@ -116,6 +116,7 @@ class ReplicaProcess:
             address = next((found for found in map(ready_address, process.stdout) if found is not None), None)
         finally:
             timer.cancel()
+            timer.join()  # It ends now, and no thread outlives what it was for.
         if address is None:
             status = _shown(process.wait())
             raise Unreachable(self.name, f"it ended before it listened, with {status}; its own output says why")
